@@ -61,6 +61,21 @@ it("two repositories with one folder name, a copy and a moved one: no run crosse
   expect(await list(repo, moved)).toEqual([mine.run_id]);
   expect((await repo.verbatim("-C", moved, "agent", "apply", "@")).exit).toBe(0);
   expect([lampOf(moved), await list(repo, twin)]).toEqual([expect.stringContaining("line two"), []]);
+  // The copy is still one, although nothing is left where it was copied from.
+  expect(await list(repo, copy)).toEqual([]);
+});
+
+it("a copy is one for good as soon as anybody looked at it, and so is what was moved", async () => {
+  const repo = makeLamp();
+  const { summary: mine } = await repo.agent(["--no-verify"], LIGHT);
+  const [copy, moved, second] = ["copy", "moved", "second"].map((name) => join(repo.base, name));
+  cpSync(repo.root, copy!, { recursive: true });
+  expect(await list(repo, copy!)).toEqual([]);
+  renameSync(repo.root, moved!);
+  expect([await list(repo, copy!), await list(repo, moved!)]).toEqual([[], [mine.run_id]]);
+  cpSync(moved!, second!, { recursive: true });
+  expect([await list(repo, second!), await list(repo, moved!)]).toEqual([[], [mine.run_id]]);
+  expect((await refuse(repo, second!, "apply", mine.run_dir))[1]).toContain("error[RUN_OTHER_REPO]");
 });
 
 it("another work tree of the repository uses a run with --here: three-way, with its own undo", async () => {

@@ -59,3 +59,24 @@ it("takes out what the configuration names, from an agent's output and from a ve
   );
   expect((await repo.verbatim("agent", "logs", "@", "--verify")).stdout).toContain("checked [redacted:configured]");
 });
+
+it("takes a key of many lines out of what failed commands said, a set-up's too", async () => {
+  const repo = makeAgentRepo();
+  const body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC";
+  const [begin, end] = ["BEGIN", "END"].map((word) => `-----${word} PRIVATE KEY-----`);
+  repo.write("lamp.txt", "off\n");
+  // In pieces: the script itself holds no key.
+  repo.write(
+    "say.sh",
+    `echo 'Error: no lamp'; echo '${begin}'; printf 'MIIEvQIBADANBgkq'; echo 'hkiG9w0BAQEFAASC'; echo '${end}'; exit 1\n`,
+  );
+  repo.git("add", ".");
+  repo.git("commit", "-qm", "first");
+  const flags = ["agent", "--goal", "x", "--verify", "sh say.sh"];
+  const light = ["--", "sh", "-c", "echo on > lamp.txt"];
+  for (const setup of [[], ["--setup", "sh say.sh"]]) {
+    const { stdout } = await repo.verbatim(...flags, ...setup, ...light);
+    expect(stdout).toMatch(/Error: no lamp\n +\[redacted:/);
+    expect([stdout.includes(body), findSecret(repo.base, body)]).toEqual([false, []]);
+  }
+});

@@ -76,9 +76,17 @@ describe("the tests of a project with ignored dependencies", () => {
 
   it("run after a set-up that was asked for, and not after one that failed", async () => {
     const repo = makeHarbour();
-    const flags = ["--verify", "node test.js", "--setup", "false"];
+    repo.write("install.sh", 'echo "no room for lamps"\nexit 3\n');
+    repo.git("add", ".");
+    repo.git("commit", "-qm", "install");
+    const flags = ["--verify", "node test.js", "--setup", "sh install.sh"];
     const { exit, stdout } = await run(repo, flags, MENDED);
-    expect(stdout).toContain("the set-up failed: false ended with exit code 1");
+    expect(stdout).toContain("the set-up failed: sh install.sh ended with exit code 3");
+    // It says why, and which flags help: other commands would not.
+    expect(stdout).toMatch(/^ +no room for lamps$/m);
+    expect(stdout).toMatch(/with another set-up: +verbatim agent verify [0-9-]+[0-9a-f]+ --setup "\.\.\."/);
+    expect(stdout).toMatch(/without a set-up: +verbatim agent verify \S+ --no-setup/);
+    expect(stdout).not.toContain("again with other commands");
     expect(exit).toBe(1);
   });
 });

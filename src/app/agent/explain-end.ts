@@ -33,7 +33,7 @@ export function describeEnd(run: AgentSummary): ExplainPart {
         "bad",
         `verify failed: ${reason}`,
         next("what it printed", `verbatim agent logs ${run.run_id} --verify`),
-        next("again with other commands", `verbatim agent verify ${run.run_id} --verify "..."`),
+        ...listOtherChecks(run),
         next("apply it all the same", `verbatim agent apply ${run.run_id} --unverified`),
         next("throw it away", `verbatim agent discard ${run.run_id}`),
       );
@@ -67,6 +67,13 @@ export function describeApplied(run: AgentSummary): string {
       ? `verbatim agent undo ${run.run_id}`
       : `verbatim -C ${quotePath(tree)} agent undo ${run.run_id} --here`;
   return `applied ${count(files, "file")}${unverified}${place}. Undo: ${undo}`;
+}
+
+/** A set-up that failed kept the commands from running: other commands would not help. */
+function listOtherChecks({ run_id, code }: AgentSummary): ExplainLine[] {
+  const again = `verbatim agent verify ${run_id}`;
+  if (code !== "SETUP_FAILED") return [next("again with other commands", `${again} --verify "..."`)];
+  return [next("with another set-up", `${again} --setup "..."`), next("without a set-up", `${again} --no-setup`)];
 }
 
 function next(says: string, command: string): ExplainLine {

@@ -1,3 +1,4 @@
+import { pickTelling } from "../../rooms/workflow/index.ts";
 import type { AgentSummary } from "./agent-summary.ts";
 import { count, type ExplainLine, type ExplainPart, formatDuration } from "./explain-words.ts";
 
@@ -80,7 +81,8 @@ export function explainVerify(run: AgentSummary, typed: boolean): ExplainPart | 
     .flatMap(({ message }) => message.split("\n").slice(1))
     .filter((line) => line.trim() !== "");
   // A tab is no character of a sentence, and would be shown as one that cannot be printed.
-  for (const line of said.slice(-MOST_LINES)) lines.push({ mark: null, says: `  ${line.replaceAll("\t", "    ")}` });
+  for (const line of pickTelling(said, MOST_LINES))
+    lines.push({ mark: null, says: `  ${line.replaceAll("\t", "    ")}` });
   for (const notice of verify.notices.slice(0, MOST_LINES)) lines.push({ mark: "notice", says: notice });
   const says = `${isGood ? "passed" : "failed"} ${verify.on ?? copied}`;
   return { part: "verify", mark: isGood ? "good" : "bad", says, lines };

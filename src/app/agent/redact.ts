@@ -37,6 +37,8 @@ export function redactWith(
 /** What a verification says, without secrets: its logs, and the last lines of what failed. */
 export function redactVerified(finder: SecretFinder, verified: Verified): Verified {
   const clean = (text: string) => decoder.decode(redactBytes(finder, encoder.encode(text)));
+  // A key may have many lines: they are read together.
+  const cleanAll = (lines: readonly string[]) => (lines.length === 0 ? [] : clean(lines.join("\n")).split("\n"));
   const { report } = verified;
   return {
     stdout: redactBytes(finder, verified.stdout),
@@ -44,7 +46,8 @@ export function redactVerified(finder: SecretFinder, verified: Verified): Verifi
     report: {
       ...report,
       reason: report.reason === null ? null : clean(report.reason),
-      commands: report.commands.map((command) => ({ ...command, tail: command.tail.map(clean) })),
+      setup: report.setup.map(({ tail, ...one }) => (tail === undefined ? one : { ...one, tail: cleanAll(tail) })),
+      commands: report.commands.map((command) => ({ ...command, tail: cleanAll(command.tail) })),
     },
   };
 }

@@ -15,6 +15,7 @@ import {
   describeConflict,
   describeMerge,
   describeMoved,
+  findFailedTail,
   type LandedFile,
   type Landing,
   type Run,
@@ -161,7 +162,7 @@ export function toVerify(
   report: VerificationReport,
   own: NonNullable<AgentSummary["verify"]>["failures"],
 ): NonNullable<AgentSummary["verify"]> {
-  const tail = report.commands.find(({ reason }) => reason !== null)?.tail ?? [];
+  const tail = findFailedTail(report);
   const kind = report.code === "SETUP_FAILED" ? "setup" : "command_failed";
   const said =
     report.reason === null

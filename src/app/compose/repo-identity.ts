@@ -42,7 +42,8 @@ export function createRepoIdentity(
   return {
     current: () => {
       const recorded = readRecorded(workspace);
-      if (recorded === null || isCopy(recorded, workspace.root)) return null;
+      if (recorded === null) return null;
+      if (recorded.root !== workspace.root) return settleWhereItMay(workspace, random, recorded);
       return toIdentity(workspace, recorded.repo_id);
     },
     settle: () => {
@@ -64,6 +65,19 @@ function settle(workspace: Workspace, random: Random): RepoIdentity {
   const isSame = now.repo_id === recorded.repo_id && now.root === recorded.root;
   if (!isSame || now.common_dir !== recorded.common_dir) writeDurably(placeOf(workspace), format(now), 0o600);
   return now;
+}
+
+/**
+ * Whoever only looks says who this folder is as well: nobody can tell a copy from a moved folder once the first one is gone.
+ * Where nothing may be written, a copy has no identity.
+ */
+function settleWhereItMay(workspace: Workspace, random: Random, recorded: Recorded): RepoIdentity | null {
+  try {
+    return settle(workspace, random);
+  } catch (thrown) {
+    if (!isVerbatimError(thrown) || thrown.code !== "FOLDER_READ_ONLY") throw thrown;
+    return isCopy(recorded, workspace.root) ? null : toIdentity(workspace, recorded.repo_id);
+  }
 }
 
 function toIdentity({ root, workTree }: Workspace, repo_id: string): RepoIdentity {

@@ -203,7 +203,8 @@ export {
   verifyNotConfigured,
 } from "./verification/found-commands.ts";
 export type { RegistryFacts } from "./verification/registries.ts";
-export type { VerificationReport } from "./verification/report.ts";
+export { findFailedTail, type VerificationReport } from "./verification/report.ts";
+export { pickTelling } from "./verification/telling-lines.ts";
 export {
   type Verified,
   type VerifyCandidate,

@@ -1,5 +1,5 @@
 import type { App } from "../../app/call.ts";
-import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
+import { isVerbatimError } from "../../core/errors/index.ts";
 import { type AgentView, renderDiff } from "./agent-text.ts";
 import type { Io } from "./io.ts";
 import { showLine } from "./plain-text.ts";
@@ -44,25 +44,26 @@ interface ApplyFlags {
   readonly here?: boolean | undefined;
 }
 
-/** Asks before a change is applied that somebody should look at first; --yes answers. The default answer applies nothing. */
-export async function askToApply(flags: ApplyFlags, io: Io, app: App): Promise<void> {
+/**
+ * Says what somebody should know before a change is applied, and asks where nothing verified it as it lands or where it
+ * reaches further than the tree; --yes answers. The default answer applies nothing. False: not now.
+ */
+export async function askToApply(flags: ApplyFlags, io: Io, app: App): Promise<boolean> {
   const summary = await findSummary(flags, app);
-  const doubts = summary === null ? [] : listDoubts(summary, flags);
-  if (doubts.length === 0) return;
-  for (const doubt of doubts) io.line(`${io.paint.warn("!")} ${doubt}`);
+  if (summary === null) return true;
+  const { said, asked } = listDoubts(summary, flags);
+  for (const doubt of [...said, ...asked]) io.line(`${io.paint.warn("!")} ${doubt}`);
   await io.flush();
+  if (asked.length === 0) return true;
   for (;;) {
     const answer = await io.choose("  Apply it?   y yes   d show the diff   [Enter] no  > ", ["y", "d"]);
-    if (answer === "y") return;
+    if (answer === "y") return true;
     if (answer !== "d") break;
-    renderDiff((await app.call("agent.show", { run: summary!.run_id, diff: true })).diff ?? [], io);
+    renderDiff((await app.call("agent.show", { run: summary.run_id, diff: true })).diff ?? [], io);
     await io.flush();
   }
-  throw new VerbatimError("INTERRUPTED", {
-    message: "nothing was applied",
-    fix: "Without the question: --yes",
-    exit: 4,
-  });
+  io.line(`nothing was applied: verbatim agent apply ${summary.run_id} (--yes applies it without the question)`);
+  return false;
 }
 
 /** A run that cannot be shown is refused by the verb itself, which says why. */
@@ -76,24 +77,27 @@ async function findSummary({ run, here = false }: ApplyFlags, app: App): Promise
   }
 }
 
-/** Why somebody should look at a file before it lands. */
-function describeNotice(path: string, notice: string): string {
-  const isJudge = notice === DECIDES;
-  return isJudge
-    ? `the agent changed ${path}, which ${notice}: read it before you trust the result`
-    : `${path} ${notice}`;
+interface Doubts {
+  /** What the verification rests on: the report said it with a `!`, and whoever applies the change is reminded. */
+  readonly said: readonly string[];
+  /** What is asked about. */
+  readonly asked: readonly string[];
 }
 
 /** What somebody should know before a change is applied. */
 export function listDoubts(
   { outcome, changes }: AgentView,
   { unverified = false, no_reverify = false }: ApplyFlags,
-): string[] {
-  if (!["verified", "unverified", "verify_failed"].includes(outcome)) return [];
-  return [
+): Doubts {
+  if (!["verified", "unverified", "verify_failed"].includes(outcome)) return { said: [], asked: [] };
+  const said: string[] = [];
+  const asked = [
     ...(outcome === "unverified" ? ["no command verified this change"] : []),
     ...(outcome === "verify_failed" && unverified ? ["this change did not pass its verification"] : []),
     ...(no_reverify ? ["it is not verified again where the tree has moved on"] : []),
-    ...changes.files.flatMap(({ path, notices }) => notices.map((notice) => describeNotice(showLine(path), notice))),
   ];
+  for (const { path, notices } of changes.files) {
+    for (const notice of notices) (notice === DECIDES ? said : asked).push(`${showLine(path)} ${notice}`);
+  }
+  return { said, asked };
 }

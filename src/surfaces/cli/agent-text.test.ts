@@ -53,11 +53,11 @@ it("before a change is applied somebody hears who decided about it, and what els
   const tells = { ...file, path: "AGENTS.md", notices: ["tells later agents what to do"] };
   const changes = { ...VIEW.changes, files: [decides, tells, { ...file, path: "a.js", notices: [] }] };
   const doubts = listDoubts({ ...VIEW, outcome: "verified", changes }, { run: "@" });
-  expect(doubts).toEqual([
-    "the agent changed t.js, which decides how the change is verified: read it before you trust the result",
-    "AGENTS.md tells later agents what to do",
-  ]);
-  expect(listDoubts({ ...VIEW, outcome: "rejected", changes }, { run: "@" })).toEqual([]);
+  expect(doubts).toEqual({
+    said: ["t.js decides how the change is verified"],
+    asked: ["AGENTS.md tells later agents what to do"],
+  });
+  expect(listDoubts({ ...VIEW, outcome: "rejected", changes }, { run: "@" })).toEqual({ said: [], asked: [] });
 });
 
 it("what a command printed keeps its indentation where its line is broken, and the whole of it is one command away", () => {

@@ -216,6 +216,10 @@ async function answer(
   onAnswer: CliEnvironment["onAnswer"],
 ): Promise<number> {
   const prepared = verb.prepare === undefined ? input : await verb.prepare(input, io, app);
+  if (typeof prepared === "number") {
+    await io.flush();
+    return prepared;
+  }
   const wantsLines = { json: io.flags.json, always: true, "unless-out": prepared["out"] === undefined };
   if (verb.lines !== undefined && wantsLines[verb.lines]) {
     const lines = app.linesUnknown(verb.operation, prepared);

@@ -48,8 +48,8 @@ export type VerbHints<N extends OperationName> = CommonHints<N> & (Printed<N> | 
 interface CommonHints<N extends OperationName> extends Words {
   readonly args?: readonly ArgHint<keyof Input<N> & string>[];
   readonly flags?: { readonly [F in keyof Input<N> & string]?: FlagHint };
-  /** Input fields the command line decides by itself. */
-  prepare?(given: Given<N>, io: Io, app: App): Promise<Given<N>>;
+  /** Input fields the command line decides by itself; a number where somebody decided to go no further, as the exit code. */
+  prepare?(given: Given<N>, io: Io, app: App): Promise<Given<N> | number>;
   /** 0 unless the result itself says no. */
   exit?(output: Output<N>, given: Given<N>): number;
 }
@@ -71,7 +71,7 @@ export interface Verb extends Words {
   readonly operation: OperationName;
   readonly args?: readonly ArgHint[];
   readonly flags?: Readonly<Record<string, FlagHint>>;
-  prepare?(given: AnyFields, io: Io, app: App): Promise<AnyFields>;
+  prepare?(given: AnyFields, io: Io, app: App): Promise<AnyFields | number>;
   render?(output: unknown, io: Io, given: AnyFields, app: App): void | Promise<void>;
   dialogue?(output: unknown, io: Io, given: AnyFields, app: App): Promise<number>;
   exit?(output: unknown, given: AnyFields): number;

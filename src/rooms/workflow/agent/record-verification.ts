@@ -11,6 +11,7 @@ import {
 import type { Candidate } from "../contracts/candidate.ts";
 import { archivePath } from "../run/candidates.ts";
 import type { Session } from "../run/session.ts";
+import { findFailedTail } from "../verification/report.ts";
 import type { Verified } from "../verification/verify-candidate.ts";
 import type { AgentRecord } from "./agent-record.ts";
 import { markMirrored } from "./mirror-candidate.ts";
@@ -105,7 +106,7 @@ function toVerifyReport(
   ];
   const failures: VerifyFailure[] = [...own];
   if (report.reason !== null && own.every(({ message }) => message !== report.reason)) {
-    const tail = report.commands.find(({ reason }) => reason !== null)?.tail ?? [];
+    const tail = findFailedTail(report);
     const kind = report.code === "SETUP_FAILED" ? "setup" : "command_failed";
     failures.push({ kind, id: report.code ?? "VERIFY_FAILED", message: [report.reason, ...tail].join("\n") });
   }

@@ -30,3 +30,32 @@ it("only the end of a long output is told, with its indentation and without empt
   const lines = Array.from({ length: 30 }, (_, i) => `  line ${i}`);
   expect(toTail(ended(`${lines.join("\n\n")}   \n`, ""))).toEqual(lines.slice(-20));
 });
+
+const PASSING = Array.from({ length: 30 }, (_, i) => `ok ${i + 1} - Error: number ${i} is shown`);
+const TOTALS = ["1..31", "# tests 31", "# suites 0", "# pass 30", "# fail 1", "# duration_ms 93.872286"];
+
+it.each([
+  [
+    "Node in a pipe",
+    [...PASSING, "not ok 31 - a date", "  ---", "  error: '1 !== 2'", "  ...", ...TOTALS],
+    "not ok 31 - a date",
+  ],
+  ["one package of several", ["not ok 1 - row", ...TOTALS, ...PASSING, ...TOTALS], "not ok 1 - row"],
+  ["pytest", [">   assert 1 == 3", "E   assert 1 == 3", ...PASSING, "1 failed in 0.1s"], "E   assert 1 == 3"],
+  ["Go", ["=== RUN TestTide", "--- FAIL: TestTide (0.00s)", ...PASSING, "FAIL"], "--- FAIL: TestTide (0.00s)"],
+  ["Cargo", ["   Compiling tide", "error[E0599]: no method", ...PASSING], "error[E0599]: no method"],
+  [
+    "TypeScript",
+    ["> tsc", "a.ts(1,2): error TS2304: Cannot find name", ...PASSING],
+    "a.ts(1,2): error TS2304: Cannot find name",
+  ],
+  [
+    "a mark, before an error that a passing test printed",
+    ["Error: simulated", "✖ high tide", "1 !== 2"],
+    "✖ high tide",
+  ],
+])("what is told begins where something failed: %s", (_runner, lines, first) => {
+  const told = toTail(ended(lines.join("\n"), ""));
+  expect([told[0], told.length <= 20]).toEqual([first, true]);
+  expect(told).not.toContain("# tests 31");
+});

@@ -1,4 +1,5 @@
 import type { GateCommandResult } from "../ports.ts";
+import { pickTelling } from "./telling-lines.ts";
 
 const TAIL_LINES = 20;
 /** What npm says around the output of a script, which is not why the script failed. */
@@ -28,12 +29,12 @@ function formatLimit(seconds: number): string {
   return seconds % 60 === 0 && seconds >= 60 ? `${seconds / 60} min` : `${seconds} s`;
 }
 
-/** The last lines of what a command printed. */
+/** The lines of what a command printed that say why it failed. */
 export function toTail({ stdout, stderr }: GateCommandResult): string[] {
   const text = `${decoder.decode(stdout)}\n${decoder.decode(stderr)}`;
   const lines = text.split("\n").map((line) => line.trimEnd());
   const said = lines.filter((line) => line !== "");
   const own = said.filter((line) => !AROUND.test(line));
-  const kept = (own.length === 0 ? said : own).slice(-TAIL_LINES);
+  const kept = pickTelling(own.length === 0 ? said : own, TAIL_LINES);
   return kept.map((line) => (line.length > LINE_LENGTH ? `${line.slice(0, LINE_LENGTH).toWellFormed()}…` : line));
 }

@@ -9,7 +9,15 @@ const text = z.string().min(1);
 const count = z.int().min(0);
 const exit = z.int().min(0).max(255);
 
-const setup = z.strictObject({ cmd: text, why: text, exit_code: exit, ms: count, hosts: z.array(text) });
+const setup = z.strictObject({
+  cmd: text,
+  why: text,
+  exit_code: exit,
+  ms: count,
+  hosts: z.array(text),
+  /** What it said about its failure; not there when it passed. */
+  tail: z.array(z.string()).optional(),
+});
 
 const command = z.strictObject({
   cmd: text,
@@ -17,7 +25,7 @@ const command = z.strictObject({
   ms: count,
   /** Why it counts as failed; null when it passed. */
   reason: text.nullable(),
-  /** The end of what a failed command printed. */
+  /** What a failed command said about its failure. */
   tail: z.array(z.string()),
 });
 
@@ -85,6 +93,15 @@ function findContradictions(value: JsonValue): string[] {
   if (result === "PASS" && (isFailed || toArray(commands).length === 0)) pointers.push("/result");
   if (result === "NONE" && ran.length > 0) pointers.push("/result");
   return pointers;
+}
+
+/** What the set-up or the command that failed said about it. */
+export function findFailedTail({
+  setup: before,
+  commands,
+}: Pick<VerificationReport, "setup" | "commands">): readonly string[] {
+  const broken = before.find(({ tail }) => tail !== undefined)?.tail;
+  return broken ?? commands.find(({ reason }) => reason !== null)?.tail ?? [];
 }
 
 function toArray(value: JsonValue | undefined): readonly JsonValue[] {

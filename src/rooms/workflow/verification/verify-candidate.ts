@@ -241,8 +241,9 @@ async function runOnce(
   }
   if (signal.aborted) throw interrupted();
   return {
-    setup: before.map(({ cmd, exit_code, ms }, i) => {
-      return { cmd, why: setup[i]!.why, exit_code, ms, hosts: setup_hosts.map(formatHostEntry) };
+    setup: before.map(({ cmd, exit_code, ms, reason, tail }, i) => {
+      const said = reason === null ? {} : { tail };
+      return { cmd, why: setup[i]!.why, exit_code, ms, hosts: setup_hosts.map(formatHostEntry), ...said };
     }),
     broken: before.find(({ reason }) => reason !== null)?.reason ?? null,
     commands: after,

@@ -23,6 +23,9 @@ import { raceVerb } from "./agent-race.ts";
 
 const RUN = [{ field: "run", label: "RUN" }] as const;
 
+/** The exit code where somebody was asked and decided nothing. */
+const LEFT_FOR_LATER = 4;
+
 /** Someone at a terminal is asked; a pipe cannot answer. */
 function canAsk(io: Io): boolean {
   return io.interactive && !io.flags.json;
@@ -139,7 +142,7 @@ export const noun: Noun = {
       ],
       async prepare(given, io, app) {
         const isAsked = canAsk(io) && given.yes !== true && given.dry_run !== true && given.run !== undefined;
-        if (isAsked) await askToApply({ ...given, run: given.run! }, io, app);
+        if (isAsked && !(await askToApply({ ...given, run: given.run! }, io, app))) return LEFT_FOR_LATER;
         return given;
       },
       render(view, io, given) {
@@ -164,7 +167,7 @@ export const noun: Noun = {
           return 0;
         }
         io.line(`left for later, nothing was applied: verbatim agent review ${view.run_id}`);
-        return 4;
+        return LEFT_FOR_LATER;
       },
     }),
     defineVerb("agent.undo", {
