@@ -109,7 +109,7 @@ export function toSame(text: string): string {
     text
       .replaceAll(/^(?:created|looking at the tree) .*\n/gm, "")
       // How many variables somebody has is theirs.
-      .replaceAll(/^ +\d+ variables? (?:was|were) not passed.*\n/gm, "")
+      .replaceAll(/^ +\d+ variables? (?:was|were) kept from it.*\n/gm, "")
       .replaceAll(/\d{8}-\d{6}-[0-9a-f]{6}/g, "RUN")
       .replaceAll(/\b[0-9a-f]{64}\b/g, "HASH")
       .replaceAll(/\b[0-9a-f]{12} and /g, "BASE and ")

@@ -135,10 +135,10 @@ it("a report names no flag to somebody who does not type, and says the rest all 
   expect(says(false).filter((text) => text.includes("--"))).toEqual([]);
   expect(says(false)).toEqual(
     expect.arrayContaining([
-      "1 variable was not passed",
+      "1 variable was kept from it",
       "key is not part of the change: the agent cannot see what is in it",
       "not verified: you asked for no checks",
     ]),
   );
-  expect(says(true)).toContain("1 variable was not passed; pass one with --env NAME");
+  expect(says(true)).toContain("1 variable was kept from it; pass one with --env NAME");
 });

@@ -55,7 +55,7 @@ it("passes an agent its own variables, writes down names only, and says how many
   const records = readFileSync(join(run_dir, "agent/run.json"), "utf8") + JSON.stringify(attempt);
   for (const value of ["sk-mine", "aws-secret", "db-secret", "given-by-hand"]) expect(records).not.toContain(value);
   const shown = await repo.verbatim("agent", "show", run_id);
-  expect(shown.stdout).toMatch(/[0-9]+ variables were not passed; pass one with --env NAME/);
+  expect(shown.stdout).toMatch(/[0-9]+ variables were kept from it; pass one with --env NAME/);
 });
 
 it("keeps a login that the agent refreshed by a rename, and nothing else that it left in the home folder", async () => {

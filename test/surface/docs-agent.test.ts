@@ -30,7 +30,7 @@ function readSteps(): Step[] {
 function toSame(text: string): string {
   return text
     .replace(/^created .*\n/m, "")
-    .replace(/^ +\d+ variables? (?:was|were) not passed.*\n/gm, "")
+    .replace(/^ +\d+ variables? (?:was|were) kept from it.*\n/gm, "")
     .replace(/\d{8}-\d{6}-[0-9a-f]{6}/g, "RUN")
     .replace(/\b[0-9a-f]{12} and /g, "BASE and ")
     .replace(/(?<=where: |stays in )\S+/g, "DIRECTORY")

@@ -20,7 +20,7 @@ export function explainEquipment({ agent, kept: asked }: AgentSummary, typed: bo
   const lines: ExplainLine[] = [];
   if (agent.withheld.length > 0) {
     const were = agent.withheld.length === 1 ? "was" : "were";
-    const says = `${count(agent.withheld.length, "variable")} ${were} not passed${typed ? "; pass one with --env NAME" : ""}`;
+    const says = `${count(agent.withheld.length, "variable")} ${were} kept from it${typed ? "; pass one with --env NAME" : ""}`;
     lines.push({ mark: null, says });
   }
   if (agent.hidden.length > 0) {
