@@ -67,6 +67,21 @@ describe("searching an upgraded store", () => {
   });
 });
 
+it("what another version of the program made searchable, of this very index, is made anew", async () => {
+  const workspace = new ContextWorkspace();
+  try {
+    const answers = await answer(workspace);
+    const database = new DatabaseSync(workspace.place(".verbatim/state/store.db"));
+    database.exec(`update context_search_fact set revision = (select revision from context_fact);
+      update context_search_file set version = version || '.earlier';
+      update context_search_word set postings = x'000102';`);
+    database.close();
+    for (const [i, query] of QUERIES.entries()) expect(await workspace.call("search", { query })).toEqual(answers[i]);
+  } finally {
+    await workspace.close();
+  }
+});
+
 describe("searching on PostgreSQL", needs(postgres.reason), () => {
   let database: TestDatabase;
   beforeAll(async () => {

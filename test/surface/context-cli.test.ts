@@ -32,6 +32,39 @@ async function json<T = Record<string, unknown>>(...line: string[]): Promise<T> 
 
 const keys = (value: object) => Object.keys(value).sort();
 
+describe("without an index", () => {
+  it("the first search builds it, and says what to type next", async () => {
+    write("docs/guide.md", "# Guide\n## Use it\n\tone lamp\n");
+    const { stdout, exit } = await run(["search", "lamp"]);
+    expect(exit).toBe(0);
+    // A tab is shown as spaces, not as a character that cannot be printed.
+    expect(stdout).toContain("  |     one lamp\n");
+    const next = "next: verbatim expand 'docs/guide.md#Guide/Use it' --slice 'lines[0:2]'\n";
+    expect(stdout.endsWith(next), stdout).toBe(true);
+    expect((await run(["expand", "docs/guide.md#Guide/Use it", "--slice", "lines[0:2]"])).stdout).toBe(
+      "## Use it\n\tone lamp",
+    );
+  });
+
+  it("an address that cannot stand in quotes is given as an id", async () => {
+    write("docs/guide.md", "# Mira's lamp\n");
+    expect((await run(["search", "lamp"])).stdout).toMatch(/next: verbatim expand '[0-9a-f]{64}' /);
+  });
+
+  it("the first quotation builds it; what exists is left as it is", async () => {
+    expect((await run(["expand", "docs/guide.md"])).exit).toBe(0);
+    write("docs/guide.md", "# Changed\n");
+    const { exit, stderr } = await run(["expand", "docs/guide.md"]);
+    expect([exit, stderr]).toEqual([1, expect.stringContaining("error[CONTENT_HASH_MISMATCH]")]);
+  });
+
+  it("a program that does not ask for it is told so", async () => {
+    await using app = openApp({ surface: "library", start: root, env: {}, platform: process.platform });
+    await expect(app.call("context.search", { query: "lamp" })).rejects.toMatchObject({ code: "INDEX_MISSING" });
+    expect(await app.call("context.search", { query: "intro", build: true })).toMatchObject({ total: 1 });
+  });
+});
+
 describe("index", () => {
   it("build says in its answer how it was made; --full reads everything", async () => {
     const first = await json("index", "build");

@@ -31,7 +31,7 @@ describe("the guides", () => {
     ["guides/secrets.md", 7, 0],
     ["guides/verify-a-run.md", 16, 0],
     ["guides/ci.md", 10, 2],
-    ["guides/quote-exactly.md", 11, 0],
+    ["guides/quote-exactly.md", 10, 0],
     ["guides/play-a-world.md", 12, 1],
   ])("%s is a session that works as it is printed", async (file, run, parsed) => {
     const page = readFileSync(new URL(file, DOCS), "utf8");

@@ -21,12 +21,14 @@ const caches = new WeakMap<Composition, ContextCaches>();
 export const wiring: Wiring<typeof CONTEXT_OPERATIONS> = { operations: CONTEXT_OPERATIONS, ports: contextPorts };
 
 /** Ports of the operations on sources, symbols and slices. */
-export async function contextPorts(composition: Composition, effect: Effect): Promise<ContextPorts> {
+export async function contextPorts(composition: Composition, effect: Effect, name?: string): Promise<ContextPorts> {
   const { crypto, clock, ids, progress, actor, files } = composition;
-  const store = await composition.store(effect);
-  const content = await composition.content(effect);
   const config = composition.config().context;
   const { thread, ...kept } = await keep(composition, config.max_file_bytes);
+  // It starts while the store is being opened.
+  if (name === "context.search") thread?.warm?.();
+  const store = await composition.store(effect);
+  const content = await composition.content(effect);
   return {
     store,
     content,

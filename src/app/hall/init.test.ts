@@ -74,9 +74,7 @@ it("proposes what git tracks, with sections of code, where the contract has no s
   const { config, sources, reasons } = await app.call("hall.init", { write: true });
   expect(config["context"]).toEqual({ outline: "markdown+code" });
   expect(sources).toEqual([]);
-  expect(reasons[0]).toBe(
-    "the text files that git tracks (1 file, 27 bytes), because there is nothing in the folders of the Catalytic Chat Contract (LAW, SKILLS, ...)",
-  );
+  expect(reasons[0]).toBe("indexed are the text files that git tracks (1 file, 27 bytes)");
   await using again = openApp({ surface: "library", start: root, env: { HOME: base }, platform: process.platform });
   expect(await again.call("context.index-build", {})).toMatchObject({
     files: 1,
@@ -87,4 +85,10 @@ it("proposes what git tracks, with sections of code, where the contract has no s
     [],
     ["light"],
   ]);
+});
+
+it("names no sources where there are none yet: later ones are found without it", () => {
+  const { config, sources, reasons } = proposeConfig(mkdtempSync(join(base, "empty-")));
+  expect([config["context"], sources]).toEqual([{ outline: "markdown+code" }, []]);
+  expect(reasons[0]).toMatch(/^there is nothing to index yet/);
 });

@@ -56,13 +56,13 @@ export function proposeConfig(root: string, found: DefaultSources | null = null)
   const isTracked = found?.rule === "git" && found.files > 0;
   if (isTracked) {
     const many = `${found.files} ${found.files === 1 ? "file" : "files"}, ${found.bytes} bytes`;
-    reasons.push(
-      `the text files that git tracks (${many}), because there is nothing in the folders of the Catalytic Chat Contract (LAW, SKILLS, ...)`,
-    );
+    reasons.push(`indexed are the text files that git tracks (${many})`);
     reasons.push("functions, classes, methods, types and constants of code are sections, like headings");
   }
   const sources = isTracked ? [] : proposeSources(root, reasons);
-  const context: JsonObject = isTracked ? { outline: "markdown+code" } : { sources: sources.map(({ glob }) => glob) };
+  // Globs that match nothing would stand in the way of the rule for repositories that name none.
+  const context: JsonObject =
+    sources.length === 0 ? { outline: "markdown+code" } : { sources: sources.map(({ glob }) => glob) };
   const config: JsonObject = { context };
   const workflow: JsonObject = {};
   const docs = MANDATORY_DOCS.filter((path) => isFile(join(root, path)));
@@ -74,7 +74,7 @@ export function proposeConfig(root: string, found: DefaultSources | null = null)
   if (verify !== undefined) {
     workflow["verify"] = { gates: { lite: [{ argv: verify.command.split(" ") }] } };
     reasons.push(`verify command ${verify.command}, because of ${verify.file}`);
-  } else reasons.push("no verify command found: add one under workflow.verify.gates");
+  } else reasons.push("no verify command found: write yours under agent.verify.commands, or give it at each run");
   if (Object.keys(workflow).length > 0) config["workflow"] = workflow;
   config["catalytic"] = proposeCatalytic(root, reasons);
   return { config, sources, reasons };
@@ -124,10 +124,8 @@ function proposeSources(root: string, reasons: string[]): ProposedSource[] {
     reasons.push("every folder that contains Markdown files");
     return found;
   }
-  reasons.push(
-    "no Markdown files found: the folders of the Catalytic Chat Contract (LAW, SKILLS, ...) are used until there are some",
-  );
-  return defaults;
+  reasons.push("there is nothing to index yet; in a git repository, the text files that git tracks will be");
+  return [];
 }
 
 function measure(folder: string, endings: readonly string[], deep: boolean): { files: number; bytes: number } {

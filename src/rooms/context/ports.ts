@@ -202,7 +202,7 @@ export interface ContextReader {
   symbols(ids: readonly string[]): Promise<SymbolRow[]>;
   /** All symbols with an id after the given one, by code point. */
   symbolsAfter(id: string, limit: number): Promise<SymbolRow[]>;
-  /** Revision of the index that is searched; -1 when none is. */
+  /** What was noted of the index that was made searchable last; -1 when none was. */
   searchRevision(): Promise<number>;
   /** Files of the search index with a path after the given one. */
   searchFilesAfter(path: string, limit: number): Promise<SearchFile[]>;
@@ -229,7 +229,7 @@ export interface ContextWriter extends ContextReader {
   dropSearchSegment(segment: number): Promise<void>;
   removeSearchFile(path: string): Promise<void>;
   clearSearch(): Promise<void>;
-  setSearchRevision(revision: number): Promise<void>;
+  setSearchRevision(mark: number): Promise<void>;
 }
 
 /** The store as this room sees it. */

@@ -150,6 +150,11 @@ export interface Stored {
   readonly image: IndexImage;
 }
 
+/** Whether anything was ever indexed. */
+export async function hasIndex(store: ContextStore): Promise<boolean> {
+  return store.read(async ({ context }) => (await context.facts()) !== null);
+}
+
 /** Loads facts and image; null when there is no index. */
 export async function loadStored(store: ContextStore): Promise<Stored | null> {
   return store.read(async ({ context }) => {

@@ -6,6 +6,7 @@ import { expansionSchema, sectionSchema } from "../contracts/index.ts";
 import { expandRefs } from "../expansion/expansion.ts";
 import { recordingRefusals } from "../expansion/refusals.ts";
 import { buildIndex } from "../index/index-build.ts";
+import { hasIndex } from "../index/index-view.ts";
 import { findClosest } from "../search/closest-query.ts";
 import { searchSections } from "../search/search.ts";
 import { parseSearchQuery } from "../search/search-query.ts";
@@ -16,6 +17,20 @@ import { sectionList, sectionShow } from "./sections.ts";
 import { SYMBOL_OPERATIONS } from "./symbols.ts";
 
 const limit = z.int().min(0).max(Number.MAX_SAFE_INTEGER).optional();
+
+const freshness = {
+  refresh: z.boolean().default(false).describe("Update the index first."),
+  build: z.boolean().default(false).describe("Build the index first if there is none."),
+};
+
+/** What the caller asked to be done about the index before it is read; nothing unless it was asked. */
+async function freshen(
+  ports: ContextPorts,
+  { refresh, build }: { readonly refresh: boolean; readonly build: boolean },
+) {
+  const isWanted = refresh || (build && !(await hasIndex(ports.store)));
+  if (isWanted) await buildIndex(ports, { full: false });
+}
 
 const expand = defineOperation({
   name: "context.expand",
@@ -36,7 +51,7 @@ const expand = defineOperation({
       .describe(`${SLICE_FORMS}, for refs without one; default: a symbol's own, a path's first lines.`),
     run_id: uuid.optional().describe("Run that these expansions belong to (default: a new one)."),
     ...mapBudgetFields((name) => limit.describe(BUDGETS[name].says)),
-    refresh: z.boolean().default(false).describe("Update the index first."),
+    ...freshness,
   }),
   output: z.strictObject({
     run_id: uuid,
@@ -50,7 +65,7 @@ const expand = defineOperation({
     const allowed = mapBudgets((name) => input[BUDGETS[name].field] ?? limits[name]);
     const { refs, slice, run_id } = input;
     return recordingRefusals(ports, "context.expand", { refs, slice, run_id, budgets: allowed }, async () => {
-      if (input.refresh) await buildIndex(ports, { full: false });
+      await freshen(ports, input);
       return expandRefs(ports, { refs, slice, run_id, budgets: allowed });
     });
   },
@@ -64,7 +79,7 @@ const search = defineOperation({
   input: z.strictObject({
     query: z.string().describe('Words that must all occur; "..." is a phrase, word* a prefix.'),
     limit: z.int().min(1).max(100).default(20).describe("Maximum number of results."),
-    refresh: z.boolean().default(false).describe("Update the index first."),
+    ...freshness,
   }),
   output: z.strictObject({
     query: z.string(),
@@ -87,7 +102,7 @@ const search = defineOperation({
     ),
   }),
   async run(ports: ContextPorts, input) {
-    if (input.refresh) await buildIndex(ports, { full: false });
+    await freshen(ports, input);
     const found = await searchSections(ports, input.query, input.limit);
     const count = async (query: string) => (await searchSections(ports, query, 1)).total;
     const closest = found.total > 0 ? null : await findClosest(parseSearchQuery(input.query), count);

@@ -20,32 +20,42 @@ export class ByteWriter {
   finish(): Uint8Array {
     return this.#bytes.slice(0, this.#length);
   }
+
+  get length(): number {
+    return this.#length;
+  }
 }
 
 /** Reads them again. Bytes that end inside a number end with it. */
 export class ByteReader {
   readonly #bytes: Uint8Array;
-  #at = 0;
+  /** Where the bytes that are read end. */
+  readonly end: number;
+  #at: number;
 
-  constructor(bytes: Uint8Array) {
+  /** Reads the bytes from one place to before another; what lies beyond the end of the bytes is not there. */
+  constructor(bytes: Uint8Array, start = 0, end = bytes.length) {
     this.#bytes = bytes;
+    this.#at = start;
+    this.end = Math.min(end, bytes.length);
+  }
+
+  /** Where the next number begins. */
+  get at(): number {
+    return this.#at;
   }
 
   get isDone(): boolean {
-    return this.#at >= this.#bytes.length;
+    return this.#at >= this.end;
   }
 
   next(): number {
     let value = 0;
-    for (let unit = 1; this.#at < this.#bytes.length; unit *= 0x80) {
+    for (let unit = 1; this.#at < this.end; unit *= 0x80) {
       const byte = this.#bytes[this.#at++]!;
       if (byte < 0x80) return value + byte * unit;
       value += (byte - 0x80) * unit;
     }
     return value;
-  }
-
-  skip(count: number): void {
-    for (let left = count; left > 0 && this.#at < this.#bytes.length; ) if (this.#bytes[this.#at++]! < 0x80) left--;
   }
 }

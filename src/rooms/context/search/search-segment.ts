@@ -1,4 +1,4 @@
-import { sortedByCodePoint } from "../../../core/canonical/index.ts";
+import { concatBytes, sortedByCodePoint } from "../../../core/canonical/index.ts";
 import type { FileVersion, SearchWord } from "../ports.ts";
 import { ByteReader, ByteWriter } from "./bytes.ts";
 import { listWords } from "./search-words.ts";
@@ -8,7 +8,9 @@ export const PLACES = { name: 1, heading: 2, body: 4, path: 8 } as const;
 const PLACE_BITS = 16;
 
 interface Entry {
-  readonly bytes: ByteWriter;
+  /** Section, count and places of every section the word is in, and apart from them where in each: few queries ask for that. */
+  readonly heads: ByteWriter;
+  readonly tails: ByteWriter;
   /** The section that was written last, and the one whose positions are held. */
   written: number;
   section: number;
@@ -57,7 +59,14 @@ export class SegmentBuilder {
   #put(word: string, places: number): void {
     let entry = this.#entries.get(word);
     if (entry === undefined) {
-      entry = { bytes: new ByteWriter(), written: -1, section: this.#section, places: 0, positions: [] };
+      entry = {
+        heads: new ByteWriter(),
+        tails: new ByteWriter(),
+        written: -1,
+        section: this.#section,
+        places: 0,
+        positions: [],
+      };
       this.#entries.set(word, entry);
     } else if (entry.section !== this.#section) {
       flush(entry);
@@ -71,19 +80,25 @@ export class SegmentBuilder {
     const words = sortedByCodePoint(this.#entries.keys()).map((word) => {
       const entry = this.#entries.get(word)!;
       flush(entry);
-      return { word, postings: entry.bytes.finish() };
+      return { word, postings: joinEntry(entry) };
     });
     return { sections: this.#sections.finish(), words };
   }
 }
 
+function joinEntry({ heads, tails }: Entry): Uint8Array {
+  const length = new ByteWriter();
+  length.put(heads.length);
+  return concatBytes([length, heads, tails].map((part) => part.finish()));
+}
+
 function flush(entry: Entry): void {
-  const { bytes, positions } = entry;
-  bytes.put(entry.section - entry.written);
-  bytes.put(positions.length * PLACE_BITS + entry.places);
+  const { heads, tails, positions } = entry;
+  heads.put(entry.section - entry.written);
+  heads.put(positions.length * PLACE_BITS + entry.places);
   let before = 0;
   for (const position of positions) {
-    bytes.put(position - before);
+    tails.put(position - before);
     before = position;
   }
   entry.written = entry.section;
@@ -109,15 +124,13 @@ export function eachSection(
 
 type TakePosting = (section: number, count: number, places: number) => void;
 
-/** Hands over in which sections a word is, how often, and where. */
+/** Hands over in which sections a word is, how often, and where. Cost: in how many sections it is, not how often. */
 export function eachPosting(postings: Uint8Array, take: TakePosting): void {
-  const reader = new ByteReader(postings);
-  for (let section = -1; !reader.isDone; ) {
-    section += reader.next();
-    const head = reader.next();
-    const count = Math.floor(head / PLACE_BITS);
-    reader.skip(count);
-    take(section, count, head % PLACE_BITS);
+  const heads = readHeads(postings);
+  for (let section = -1; !heads.isDone; ) {
+    section += heads.next();
+    const head = heads.next();
+    take(section, Math.floor(head / PLACE_BITS), head % PLACE_BITS);
   }
 }
 
@@ -126,16 +139,23 @@ export function eachPositions(
   postings: Uint8Array,
   take: (section: number, positions: number[], places: number) => void,
 ): void {
-  const reader = new ByteReader(postings);
-  for (let section = -1; !reader.isDone; ) {
-    section += reader.next();
-    const head = reader.next();
+  const heads = readHeads(postings);
+  const tails = new ByteReader(postings, heads.end);
+  for (let section = -1; !heads.isDone; ) {
+    section += heads.next();
+    const head = heads.next();
     const positions: number[] = [];
     let position = 0;
-    for (let left = Math.floor(head / PLACE_BITS); left > 0; left--) {
-      position += reader.next();
+    for (let left = Math.floor(head / PLACE_BITS); left > 0 && !tails.isDone; left--) {
+      position += tails.next();
       positions.push(position);
     }
     take(section, positions, head % PLACE_BITS);
   }
+}
+
+function readHeads(postings: Uint8Array): ByteReader {
+  const first = new ByteReader(postings);
+  const length = first.next();
+  return new ByteReader(postings, first.at, first.at + length);
 }

@@ -22,7 +22,9 @@ interface Changes {
 }
 
 /** Raised whenever the words of a text or their form in the store change; then everything is made searchable again. */
-const SEARCH_RULES = 1;
+const SEARCH_RULES = 2;
+// More rules than there will ever be. What programs before rule 2 noted, a bare revision, is less than any mark of it.
+const MOST_RULES = 1024;
 const PAGE = 1000;
 // A segment ends with the file that brings it to one of these, so that neither the memory nor the store is taken for long.
 const SEGMENT_TEXT = 1024 * 1024;
@@ -62,7 +64,7 @@ export async function updateSearch(ports: UpdatePorts): Promise<void> {
     if (!(await isAsked(context, view))) return;
     for (const path of gone) await context.removeSearchFile(path);
     await settleSegments(context);
-    await context.setSearchRevision(view.facts.revision);
+    await context.setSearchRevision(toMark(view.facts.revision));
   });
 }
 
@@ -72,14 +74,24 @@ function isSmall({ size, sections }: SegmentBuilder): boolean {
 
 /** Whether the search index still is to be made for this view. No other transaction changes that before this one ends. */
 async function isAsked(context: ContextWriter, { facts: { revision } }: IndexView): Promise<boolean> {
-  return (await context.holdRevision()) === revision && (await context.searchRevision()) !== revision;
+  return (await context.holdRevision()) === revision && (await context.searchRevision()) !== toMark(revision);
+}
+
+/** What is noted of an index that was made searchable: another program may have done it by other rules. */
+function toMark(revision: number): number {
+  return revision * MOST_RULES + SEARCH_RULES;
+}
+
+/** Whether this index was made searchable, by the rules of this program. */
+export async function isSearchable(context: ContextReader, { facts: { revision } }: IndexView): Promise<boolean> {
+  return (await context.searchRevision()) === toMark(revision);
 }
 
 /** Null when the search index is up to date. */
 async function findChanges(ports: UpdatePorts): Promise<Changes | null> {
   return ports.store.read(async ({ context }) => {
     const view = await ports.views.open(context);
-    if ((await context.searchRevision()) === view.facts.revision) return null;
+    if (await isSearchable(context, view)) return null;
     const files = await listSearchFiles(context);
     const gone = files.filter(({ path }) => view.fileNumber(path) === -1).map(({ path }) => path);
     const current = files.filter(({ path, version }) => {

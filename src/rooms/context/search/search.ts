@@ -12,7 +12,7 @@ import { makePreview, type Preview, PreviewMeter } from "./preview.ts";
 import { findSections } from "./search-find.ts";
 import { parseSearchQuery } from "./search-query.ts";
 import { hasTerm, toWordTerm, type WordTerm } from "./search-term.ts";
-import { type UpdatePorts, updateSearch } from "./search-update.ts";
+import { isSearchable, type UpdatePorts, updateSearch } from "./search-update.ts";
 import { listWords } from "./search-words.ts";
 
 type SearchPorts = Pick<ExpansionPorts, "views" | "contents"> & UpdatePorts & { readonly searching: SearchReader };
@@ -65,7 +65,7 @@ async function search(ports: SearchPorts, terms: readonly WordTerm[], limit: num
   for (let attempt = 1; attempt <= MOST_TRIES; attempt++) {
     const answer = await ports.searching.read(async ({ context }) => {
       const view = await ports.views.open(context);
-      if ((await context.searchRevision()) !== view.facts.revision) return null;
+      if (!(await isSearchable(context, view))) return null;
       const { total, hits } = await findSections({ context, view, pause: () => ports.tree.pause() }, terms, limit);
       const found: Found[] = [];
       for (const hit of hits) {

@@ -9,9 +9,9 @@ export const noun: Noun = {
     defineVerb("context.expand", {
       path: [],
       args: [{ field: "refs", label: "REF", variadic: true }],
-      flags: { slice: { value: "S" }, run_id: { value: "UUID" } },
+      flags: { slice: { value: "S" }, run_id: { value: "UUID" }, build: { hidden: true } },
       examples: ["verbatim expand @CANON/RULES", "verbatim expand SECTION_ID --slice 'lines[0:10]' > rules.txt"],
-      prepare: async (input) => ({ ...TERMINAL_BUDGETS, ...input }),
+      prepare: async (input) => ({ build: true, ...TERMINAL_BUDGETS, ...input }),
       async render({ expansions }, io) {
         for (const { expansion, section, content, bytes } of expansions) {
           const place = `${showLine(section.file_path)}:${section.line_start}..${section.line_end}`;

@@ -14,9 +14,20 @@ const RULES = {
   git: "the text files that git tracks, because the configuration names no sources",
 } as const;
 
+/** What is said of so many files of a reason, where its own word says too little. */
+const LEFT_OUT: Readonly<Record<string, readonly [one: string, many: string]>> = {
+  large: ["too large", "too large"],
+  link: ["link", "links"],
+  lock: ["lock file", "lock files"],
+  name: ["with a name that no address can have", "with names that no address can have"],
+  secret: ["that may be secret", "that may be secret"],
+};
+
 /** Which rule chose the sources, and what it left out. */
 function describeSources({ rule, left_out }: Output<"context.index-build">["sources"]): string {
-  const counts = Object.entries(left_out).map(([reason, many]) => `${many} ${reason}`);
+  const counts = Object.entries(left_out).map(
+    ([reason, many]) => `${many} ${LEFT_OUT[reason]?.[many === 1 ? 0 : 1] ?? reason}`,
+  );
   return `${RULES[rule]}${counts.length === 0 ? "" : `; left out: ${counts.join(", ")}`}`;
 }
 
