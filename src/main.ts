@@ -1,10 +1,10 @@
-import { readFileSync, rmSync } from "node:fs";
+import { closeSync, openSync, readFileSync, rmSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
+import { isatty } from "node:tty";
 import { fileURLToPath } from "node:url";
 import type { Output } from "./app/operations.ts";
-import { showFirstSign } from "./surfaces/cli/first-sign.ts";
-import { watchTerminal } from "./surfaces/cli/lost-terminal.ts";
+import type { ProgressStep } from "./core/ports.ts";
 import type { ServeHttp } from "./surfaces/mcp/mcp.ts";
 
 /** Starts a surface: the command line, a hook, MCP or the studio. The only place that knows the process and all surfaces. */
@@ -123,7 +123,7 @@ async function startCli(
       if (process.listenerCount(signal) === 1) process.exit(exit);
     });
   }
-  const hasSign = showFirstSign(argv, () => process.stderr);
+  const sign = showFirstSign(argv, () => process.stderr);
   // Loaded here, because hooks must not wait for it.
   const { runCli } = await import("./surfaces/cli/run.ts");
   process.exitCode = await runCli({
@@ -135,8 +135,49 @@ async function startCli(
     streams: { stdin: process.stdin, stdout, stderr: process.stderr },
     serveMcp: serveAgent,
     ...(onAnswer === undefined ? {} : { onAnswer }),
-    hasSign,
+    sign,
   });
+}
+
+/** What a run of an agent does first, and so do the verbs that work on the tree again. */
+const FIRST_STEP: ProgressStep = { label: "looking at the tree", done: 0 };
+/** The same as the progress line draws it. */
+const FIRST_LINE = `\r\u001b[K${FIRST_STEP.label} ...`;
+
+const SILENT = ["--quiet", "--no-progress", "--help", "-h"];
+const SLOW_VERBS: readonly (string | undefined)[] = ["verify", "apply"];
+
+/**
+ * Says on a terminal that something is going on, before the program that does it is loaded: loading takes longer than somebody
+ * waits without a sign. Returns the step it shows, whose line is then to be
+ * taken over, or null.
+ */
+export function showFirstSign(argv: readonly string[], stderr: () => NodeJS.WriteStream): ProgressStep | null {
+  const end = argv.indexOf("--");
+  const own = end === -1 ? argv : argv.slice(0, end);
+  const words = own.filter((word, i) => !word.startsWith("-") && own[i - 1] !== "-C");
+  const isSlow = words[0] === "agent" && (end !== -1 || SLOW_VERBS.includes(words[1]));
+  if (!isSlow || SILENT.some((flag) => own.includes(flag)) || stderr().isTTY !== true) return null;
+  stderr().write(FIRST_LINE);
+  return FIRST_STEP;
+}
+
+/**
+ * Lets go of a terminal that is gone by the time this process ends. Node 20 then puts back the settings of the terminal it
+ * began with, and aborts where the system refuses that; a stream that is something else by now it leaves alone.
+ */
+function watchTerminal(): void {
+  const terminals = [0, 1, 2].filter((fd) => isatty(fd));
+  if (terminals.length > 0) process.once("exit", () => releaseLost(terminals));
+}
+
+function releaseLost(terminals: readonly number[]): void {
+  for (const fd of terminals) {
+    if (isatty(fd)) continue;
+    closeSync(fd);
+    // The lowest number that is free is this one.
+    openSync("/dev/null", "r+");
+  }
 }
 
 /** One agent run in a process that belongs to no terminal. Signals end it as they end one at a terminal. */

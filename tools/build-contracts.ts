@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { listOperations } from "../src/app/call.ts";
 import { type ContractFiles, formatContractFiles } from "../src/app/hall/contract-files.ts";
 import { CONTRACTS } from "../src/app/hall/contracts.ts";
-import { listOperations } from "../src/app/operations.ts";
 import { reportFindings } from "./findings.ts";
 
 /** The folder of the published contracts. */

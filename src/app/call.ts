@@ -4,11 +4,9 @@ import { VerbatimError } from "../core/errors/index.ts";
 import { errnoCode, toDiskError } from "../core/errors/system.ts";
 import { LOCAL_SURFACES, type Operation } from "../core/operation.ts";
 import { findNearest } from "../core/text/index.ts";
-import { type Composition, type CompositionOptions, compose } from "./compose/compose.ts";
-import { type CallOptions, withCall } from "./compose/current-call.ts";
+import { type CallOptions, type Composition, type CompositionOptions, compose, withCall } from "./compose/compose.ts";
 import type { Workspace } from "./config/workspace.ts";
-import type { Input, OperationName, Output } from "./operations.ts";
-import { findOperation, listOperationNames, type WiredOperation } from "./operations.ts";
+import type { Input, MakePorts, OperationName, Output, RoomName, Rooms, Wiring } from "./operations.ts";
 
 /** Opens the workspace around a folder. Nothing is read or created before an operation needs it. */
 export function openApp(options: CompositionOptions): App {
@@ -137,4 +135,70 @@ export interface App extends AsyncDisposable {
   /** `lines` for an input, or a name, that someone outside wrote. */
   linesUnknown(name: string, input: unknown): AsyncGenerator<string, unknown>;
   close(): Promise<void>;
+}
+
+/** An operation together with how the app fills its ports. */
+export interface WiredOperation {
+  readonly operation: Operation;
+  readonly ports: MakePorts<never>;
+}
+
+/** A wiring of whichever room. Every operation is an `Operation`; comparing all of them with it would take seconds. */
+interface AnyWiring {
+  readonly operations: readonly unknown[];
+  readonly ports: MakePorts<unknown>;
+}
+
+/** The table: the first word of an operation's name decides which module is loaded. */
+const WIRINGS: { readonly [R in RoomName]: () => Promise<{ readonly wiring: Wiring<Rooms[R]> }> } = {
+  agent: () => import("./compose/agent.ts"),
+  catalytic: () => import("./compose/catalytic.ts"),
+  context: () => import("./compose/context.ts"),
+  contract: () => import("./compose/contract.ts"),
+  hall: () => import("./compose/hall.ts"),
+  hook: () => import("./compose/hook.ts"),
+  jobs: () => import("./compose/jobs.ts"),
+  keys: () => import("./compose/keys.ts"),
+  ledger: () => import("./compose/ledger.ts"),
+  store: () => import("./compose/database.ts"),
+  studio: () => import("./compose/studio.ts"),
+  team: () => import("./compose/team.ts"),
+  world: () => import("./compose/world.ts"),
+  workflow: () => import("./compose/workflow.ts"),
+};
+
+/** First words of the names of operations. */
+export const ROOM_NAMES = Object.keys(WIRINGS) as readonly RoomName[];
+
+/** The operation of a name, or null. Loads only the room it belongs to. */
+export async function findOperation(name: string): Promise<WiredOperation | null> {
+  const room = name.split(".", 1)[0] ?? "";
+  if (!isRoom(room)) return null;
+  const { wiring }: { readonly wiring: AnyWiring } = await WIRINGS[room]();
+  const operation = operationsOf(wiring).find((one) => one.name === name);
+  // The wiring of a room makes what the operations of that room run on; which one this is, is known by its name alone.
+  return operation === undefined ? null : { operation, ports: wiring.ports as MakePorts<never> };
+}
+
+function operationsOf({ operations }: AnyWiring): readonly Operation[] {
+  return operations as readonly Operation[];
+}
+
+function isRoom(word: string): word is RoomName {
+  return Object.hasOwn(WIRINGS, word);
+}
+
+/** Every operation of the product, in order of name. Loads all rooms. */
+export async function listOperations(): Promise<Operation[]> {
+  const all: Operation[] = [];
+  for (const load of Object.values(WIRINGS)) {
+    const { wiring }: { readonly wiring: AnyWiring } = await load();
+    all.push(...operationsOf(wiring));
+  }
+  return all.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The names of all operations. */
+export async function listOperationNames(): Promise<string[]> {
+  return (await listOperations()).map(({ name }) => name);
 }

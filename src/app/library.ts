@@ -1,7 +1,7 @@
 import type { Progress } from "../core/ports.ts";
-import { type App, openApp } from "./call.ts";
-import type { CallOptions } from "./compose/current-call.ts";
-import { type Input, type OperationName, type Output, ROOM_NAMES, type RoomName } from "./operations.ts";
+import { type App, openApp, ROOM_NAMES } from "./call.ts";
+import type { CallOptions } from "./compose/compose.ts";
+import type { Input, OperationName, Output, RoomName } from "./operations.ts";
 import type { RoomMethods } from "./room-methods.ts";
 
 /** How a room is opened by a program. */

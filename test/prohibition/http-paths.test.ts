@@ -7,8 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { App } from "../../src/app/call.ts";
-import { openApp } from "../../src/app/call.ts";
-import { listOperations } from "../../src/app/operations.ts";
+import { listOperations, openApp } from "../../src/app/call.ts";
 import { isVerbatimError } from "../../src/core/errors/index.ts";
 
 const SECRET = "the-lighthouse-key-hangs-by-the-stove";

@@ -1,5 +1,5 @@
 import type { App } from "../../src/app/call.ts";
-import { findOperation } from "../../src/app/operations.ts";
+import { findOperation } from "../../src/app/call.ts";
 import type { Operation } from "../../src/core/operation.ts";
 import { WORLD_OPERATIONS, type WorldRoom } from "../../src/rooms/world/operations/index.ts";
 import { listenHttp } from "../../src/surfaces/http/listener.ts";

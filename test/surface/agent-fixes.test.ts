@@ -6,10 +6,10 @@ import { AGENT_CODES } from "../../src/core/errors/codes/agent.ts";
 import { WORKFLOW_CODES } from "../../src/core/errors/codes/workflow.ts";
 import { type Code, codeFacts, fixAt } from "../../src/core/errors/index.ts";
 import { AGENT_STATES } from "../../src/rooms/workflow/index.ts";
-import { toFlags } from "../../src/surfaces/cli/flags.ts";
 import { noun as agent } from "../../src/surfaces/cli/nouns/agent.ts";
 import { noun as workflow } from "../../src/surfaces/cli/nouns/workflow.ts";
 import { NOUNS } from "../../src/surfaces/cli/nouns.ts";
+import { toFlags } from "../../src/surfaces/cli/program.ts";
 
 // Guards: what a refusal or a report tells people to type can be typed.
 

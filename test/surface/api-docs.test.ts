@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { listOperations } from "../../src/app/operations.ts";
+import { listOperations } from "../../src/app/call.ts";
 import { SAYS_MODULE, toExamplePrograms } from "../../tools/api/examples.ts";
 import { type ApiExport, checkApiExports, listApiExports } from "../../tools/api/exports.ts";
 import { ROOT, readManifest, runIn } from "../support/packed-package.ts";

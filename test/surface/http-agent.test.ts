@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { findOperation } from "../../src/app/operations.ts";
+import { findOperation } from "../../src/app/call.ts";
 import { type AgentRepo, makeAgentRepo } from "../support/agent-repo.ts";
 import { serveRepo } from "../support/agent-server.ts";
 

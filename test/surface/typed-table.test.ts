@@ -3,10 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from "vitest";
 import type * as api from "../../src/api.ts";
-import { openApp } from "../../src/app/call.ts";
+import { listOperationNames, openApp } from "../../src/app/call.ts";
 import { createRoomMethods } from "../../src/app/library.ts";
 import type { Input, OperationName, Output } from "../../src/app/operations.ts";
-import { listOperationNames } from "../../src/app/operations.ts";
 import { defineVerb } from "../../src/surfaces/cli/verb.ts";
 import { defineToolVerb } from "../../src/surfaces/mcp/tool-table.ts";
 

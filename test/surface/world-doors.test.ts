@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type App, openApp } from "../../src/app/call.ts";
-import { showWritten } from "../../src/surfaces/cli/plain-text.ts";
+import { showWritten } from "../../src/core/text/index.ts";
 import { makeHttpSurface } from "../../src/surfaces/http/server.ts";
 import { WorldStreams } from "../../src/surfaces/http/stream.ts";
 import { runInProcess } from "../support/cli-in-process.ts";

@@ -1,4 +1,4 @@
-import { CONFIG, withDefaults } from "../../src/app/config/config-schema.ts";
+import { CONFIG, withDefaults } from "../../src/core/contracts/config/index.ts";
 import { exportSchema, type JsonSchema } from "../../src/core/contracts/json-schema.ts";
 import { SETTING_WORDS } from "./setting-words.ts";
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { withDefaults } from "../../src/app/config/config-schema.ts";
-import { listOperations } from "../../src/app/operations.ts";
+import { listOperations } from "../../src/app/call.ts";
 import { sortedByCodePoint } from "../../src/core/canonical/index.ts";
+import { withDefaults } from "../../src/core/contracts/config/index.ts";
 import { CODES, FINDINGS } from "../../src/core/errors/index.ts";
 import { generateContracts } from "../build-contracts.ts";
 import type { FrozenFiles } from "./files.ts";

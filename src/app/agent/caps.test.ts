@@ -1,6 +1,6 @@
 import { totalmem } from "node:os";
 import { expect, it } from "vitest";
-import { withDefaults } from "../config/config-schema.ts";
+import { withDefaults } from "../../core/contracts/config/index.ts";
 import { describeHeld, describeHit, planCaps } from "./caps.ts";
 
 const plan = (caps: object, flags: Parameters<typeof planCaps>[1] = {}, most: readonly ("memory" | "disk")[] = []) => {

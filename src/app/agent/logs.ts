@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
+import { dropControls } from "../../core/text/index.ts";
 import { AgentRecord, AT_WORK, type Run, toName } from "../../rooms/workflow/index.ts";
 import type { AgentSummary } from "./agent-summary.ts";
 import { outputFile } from "./output-log.ts";
@@ -120,10 +121,8 @@ const SEQUENCES =
   "\\u001b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\\u0007\\u001b]*(?:\\u0007|\\u001b\\\\)|[PX^_][^\\u001b]*\\u001b\\\\|[ -/]*[0-OQ-WYZ`-~])";
 const SEQUENCE = new RegExp(`^${SEQUENCES}`);
 const ALL = new RegExp(SEQUENCES, "g");
-// Direction characters would show a line in another order than it has.
-const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /** A text without colours, cursor movements and other control characters; lines and tabs stay. */
 export function removeControls(text: string): string {
-  return text.replace(ALL, "").replace(/\r\n?/g, "\n").replace(CONTROLS, "");
+  return dropControls(text.replace(ALL, "").replace(/\r\n?/g, "\n"));
 }

@@ -12,10 +12,10 @@ import { VerbatimError } from "../../core/errors/index.ts";
 import { errnoCode } from "../../core/errors/system.ts";
 import type { ControlPorts } from "../agent/control-ports.ts";
 import type { RunControl } from "../agent/run-control.ts";
-import { findRunsRoot } from "../config/workspace.ts";
 import { findPackage } from "./catalytic-ports.ts";
 import type { Composition } from "./compose.ts";
-import { withInterrupts } from "./current-call.ts";
+import { withInterrupts } from "./compose.ts";
+import { findRunsRoot } from "./workspace.ts";
 
 const controls = new AsyncLocalStorage<RunControl>();
 

@@ -11,7 +11,6 @@ import type { Effect } from "../../core/operation.ts";
 import type { ContentStore } from "../../core/ports.ts";
 import { AGENT_OPERATIONS } from "../agent/operations.ts";
 import type { AgentPorts, Sibling } from "../agent/ports.ts";
-import { isStoreAbsent, toWorkspace } from "../config/workspace.ts";
 import type { Wiring } from "../operations.ts";
 import { controlPorts } from "./agent-control.ts";
 import { createCatalyticPorts, toCatalyticPlaces, toHiddenPlaces } from "./catalytic-ports.ts";
@@ -21,6 +20,7 @@ import { userPorts } from "./user-ports.ts";
 import { createCommandFacts, createVerifyPorts } from "./verification.ts";
 import { chooseVerificationPlace } from "./verification-places.ts";
 import { workflowPorts } from "./workflow.ts";
+import { isStoreAbsent, toWorkspace } from "./workspace.ts";
 
 export const wiring: Wiring<typeof AGENT_OPERATIONS> = {
   operations: AGENT_OPERATIONS,

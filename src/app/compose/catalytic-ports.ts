@@ -18,9 +18,8 @@ import {
   readPolicy,
   type Validator,
 } from "../../rooms/catalytic/index.ts";
-import { findRunsRoot, userFolders } from "../config/workspace.ts";
 import type { CatalyticPlaces, Composition } from "./compose.ts";
-import { createStateFolder } from "./workspace.ts";
+import { createStateFolder, findRunsRoot, userFolders } from "./workspace.ts";
 
 /** Fills the ports of the catalytic room. Nothing is written before a run needs it. */
 export function createCatalyticPorts(composition: Composition): CatalyticPorts {

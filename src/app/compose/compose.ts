@@ -1,9 +1,7 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes, randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nodeCrypto } from "../../adapters/crypto/node-crypto.ts";
-import { createContentStore } from "../../adapters/disk/content-store.ts";
 import { createInsideFiles } from "../../adapters/disk/inside-files.ts";
 import { DiskKeys } from "../../adapters/disk/keys.ts";
 import { createLocalFiles } from "../../adapters/disk/local-files.ts";
@@ -11,22 +9,115 @@ import type { ResolveName } from "../../adapters/network/judge.ts";
 import { resolveName } from "../../adapters/network/resolve.ts";
 import { processInterrupts } from "../../adapters/process/host.ts";
 import type { JsonValue } from "../../core/canonical/index.ts";
+import type { ResolvedConfig } from "../../core/contracts/config/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { type Effect, LOCAL_SURFACES, type Surface } from "../../core/operation.ts";
 import type { Clock, ContentStore, Ids, LocalFiles, Progress, Random, SyncCrypto } from "../../core/ports.ts";
 import type { KeyFolder } from "../../core/trust/operations.ts";
 import type { Interrupts, UserTerminal } from "../../rooms/catalytic/index.ts";
-
 import type { App } from "../call.ts";
 import { loadConfig } from "../config/config.ts";
-import type { ResolvedConfig } from "../config/config-schema.ts";
-import { isStoreAbsent, userFolders, type Workspace } from "../config/workspace.ts";
+import type { Workspace } from "../config/workspace.ts";
 import type { OpenSession } from "../studio/ports.ts";
-import { callInterrupts, callProgress, callStarting, holdCall, type Starting } from "./current-call.ts";
-import { type AppStore, maintainStore, openStore } from "./store.ts";
-import { closeStateFolder, createStateFolder, findWorkspace, refuseLinks } from "./workspace.ts";
+import { type AppStore, openStores } from "./store.ts";
+import { findWorkspace, userFolders } from "./workspace.ts";
 
 export type { ResolveName, UserTerminal };
+
+/** What a surface knows about one call and about no other. */
+export interface CallOptions {
+  /** Ends the call: what listens for interrupts hears one, puts back what it began and stops. */
+  readonly signal?: AbortSignal;
+  /** Where progress of this call goes, instead of the workspace's own. */
+  readonly progress?: Progress;
+  /** Refuses, by throwing, an answer the surface could not carry; asked before the answer is recorded as given. */
+  readonly assertDeliverable?: (output: unknown) => void;
+  /** Signals that are meant for this call, besides those of the process. */
+  readonly interrupts?: Interrupts;
+  /** What of starting commands the surface lets this caller do. */
+  readonly starting?: Starting;
+  /** Told of work that goes on after the answer; ended when nobody is to wait for it any more. */
+  readonly hold?: (work: (signal: AbortSignal) => Promise<unknown>) => void;
+  /** Told when the answer was given before and is given again. */
+  readonly onReplay?: () => void;
+}
+
+/** Any command, those that were allowed on this machine, or none. */
+export type Starting = "typed" | "allowed" | "off";
+
+// Many calls share one workspace and its caches, so what belongs to one call travels with its promises.
+const calls = new AsyncLocalStorage<CallOptions>();
+
+/** Runs a call with what its surface knows about it. */
+export function withCall<T>(options: CallOptions | undefined, run: () => Promise<T>): Promise<T> {
+  // Every promise of the process costs more once something travels with them, so only what has to does.
+  const { signal, progress, assertDeliverable, starting } = options ?? {};
+  const isPlain = [signal, progress, assertDeliverable, starting].every((one) => one === undefined);
+  return options === undefined || isPlain ? run() : calls.run(options, run);
+}
+
+/** What the caller may start. A server that says nothing about it lets nobody. */
+export function callStarting(surface: Surface): Starting {
+  return LOCAL_SURFACES.includes(surface) ? "typed" : (calls.getStore()?.starting ?? "off");
+}
+
+/** Work of the current call that goes on after its answer. */
+export function holdCall(work: (signal: AbortSignal) => Promise<unknown>): void {
+  calls.getStore()?.hold?.(work);
+}
+
+/** Progress of the call that reports it. */
+export function callProgress(own: Progress | undefined): Progress {
+  return { report: (step) => (calls.getStore()?.progress ?? own)?.report(step) };
+}
+
+/** Refuses an answer that the surface of the current call cannot carry. */
+export function assertOutputDeliverable(output: unknown): void {
+  calls.getStore()?.assertDeliverable?.(output);
+}
+
+/** Signals of the process, and the end of the call that listens. */
+export function callInterrupts(own: Interrupts): Interrupts {
+  return {
+    listen(onSignal) {
+      const { signal, interrupts } = calls.getStore() ?? {};
+      const joined = interrupts === undefined ? own : joinInterrupts(own, interrupts);
+      return (signal === undefined ? joined : alsoWhen(signal, joined)).listen(onSignal);
+    },
+  };
+}
+
+/** Work inside a call that also hears other signals. */
+export function withInterrupts<T>(interrupts: Interrupts, run: () => Promise<T>): Promise<T> {
+  return calls.run({ ...calls.getStore(), interrupts }, run);
+}
+
+function joinInterrupts(one: Interrupts, other: Interrupts): Interrupts {
+  return {
+    listen(onSignal) {
+      const unlisten = [one.listen(onSignal), other.listen(onSignal)];
+      return () => {
+        for (const stop of unlisten) stop();
+      };
+    },
+  };
+}
+
+/** Interrupts that also come when a signal is given, before or while someone listens. */
+export function alsoWhen(signal: AbortSignal, interrupts: Interrupts): Interrupts {
+  return {
+    listen(onSignal) {
+      const end = () => onSignal("SIGTERM");
+      const unlisten = interrupts.listen(onSignal);
+      signal.addEventListener("abort", end, { once: true });
+      if (signal.aborted) end();
+      return () => {
+        signal.removeEventListener("abort", end);
+        unlisten();
+      };
+    },
+  };
+}
 
 /** Serves MCP for the workspace around a folder on loopback, behind a token of its own, until it is closed. */
 export type ServeMcp = (
@@ -136,12 +227,6 @@ export interface Composition {
 /** Opens another workspace with the same surface and ports. */
 type Reopen = (start: string, env: NodeJS.ProcessEnv) => App;
 
-interface Opened {
-  readonly store: AppStore;
-  readonly content: ContentStore;
-  close(): Promise<void>;
-}
-
 /** The only place where adapters meet ports, and where real clocks and randomness are made. */
 export function compose(options: CompositionOptions, reopen: Reopen): Composition {
   const workspace = findWorkspace(options.start);
@@ -154,67 +239,11 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
   };
   const notify = options.notify ?? (() => undefined);
   let config: ResolvedConfig | undefined;
-  let real: Promise<Opened> | undefined;
-  let empty: Promise<Opened> | undefined;
-
-  // An empty variable is how people unset one.
-  const url = options.env["VERBATIM_DATABASE_URL"] === "" ? undefined : options.env["VERBATIM_DATABASE_URL"];
-  const databaseUrl = (): string | undefined => {
-    if (url !== undefined && !/^postgres(ql)?:\/\//.test(url)) {
-      throw new VerbatimError("USAGE", {
-        message: "VERBATIM_DATABASE_URL is not the address of a PostgreSQL database",
-        where: "VERBATIM_DATABASE_URL",
-        fix: "Write postgres://USER@HOST/DATABASE, or unset it to use SQLite.",
-      });
-    }
-    return url;
-  };
-  const teamWorkspace = () => {
-    const name = options.env["VERBATIM_WORKSPACE"];
-    return name === "" ? undefined : name;
-  };
-  const realTime = options.clock === undefined;
-  const openReal = async (): Promise<Opened> => {
-    const store = await openStore({
-      path: workspace.database,
-      url: databaseUrl(),
-      workspace: teamWorkspace(),
-      realTime,
-      ...ports,
-    });
-    const content = store.content ?? createContentStore({ folder: workspace.blobs, ...ports });
-    return { store, content, close: () => store.close() };
-  };
-  const openEmpty = async (): Promise<Opened> => {
-    const folder = makeTemporaryFolder();
-    const store = await openStore({ path: join(folder, "store.db"), url: undefined, ...ports });
-    const close = async () => {
-      await store.close();
-      rmSync(folder, { recursive: true });
-    };
-    return { store, content: createContentStore({ folder: join(folder, "blobs"), ...ports }), close };
-  };
-  const open = (effect: Effect): Promise<Opened> => {
-    if (effect === "read" && url === undefined && real === undefined && isStoreAbsent(workspace)) {
-      empty ??= openEmpty();
-      return empty;
-    }
-    if (effect === "read") {
-      refuseLinks(workspace);
-      closeStateFolder(workspace);
-    } else if (createStateFolder(workspace)) notify(`created ${workspace.folder}`);
-    real ??= openReal();
-    return real;
-  };
-
+  const stores = openStores({ workspace, env: options.env, realTime: options.clock === undefined, notify, ...ports });
   const closing: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
     for (const one of closing) await one();
-    const opened = [real, empty];
-    real = undefined;
-    empty = undefined;
-    // Whoever asked for a store that did not open was told so; there is nothing to close then.
-    for (const one of opened) await (await one?.catch(() => undefined))?.close();
+    await stores.close();
   };
 
   return {
@@ -247,13 +276,13 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
       return config;
     },
     configNow: () => loadConfig(workspace, folders.config),
-    store: async (effect) => (await open(effect)).store,
-    content: async (effect) => (await open(effect)).content,
-    databaseUrl,
-    teamWorkspace,
+    store: async (effect) => (await stores.open(effect)).store,
+    content: async (effect) => (await stores.open(effect)).content,
+    databaseUrl: stores.databaseUrl,
+    teamWorkspace: stores.teamWorkspace,
     async maintain(run) {
       await close();
-      return maintainStore({ path: workspace.database, url, workspace: teamWorkspace(), realTime, ...ports }, run);
+      return stores.maintain(run);
     },
     atClose: (fn) => void closing.push(fn),
     open: reopen,
@@ -266,19 +295,6 @@ export function composeAlone(options: Pick<CompositionOptions, "surface" | "star
   return compose(options, () => {
     throw new VerbatimError("INTERNAL", { message: "a workspace of its own opens no other" });
   });
-}
-
-function makeTemporaryFolder(): string {
-  try {
-    return mkdtempSync(join(tmpdir(), "verbatim-empty-"));
-  } catch (thrown) {
-    throw new VerbatimError("FOLDER_READ_ONLY", {
-      message: "no temporary folder can be created",
-      where: tmpdir(),
-      fix: "Set TMPDIR to a folder that you can write to.",
-      cause: thrown,
-    });
-  }
 }
 
 async function* noInput(): AsyncIterable<Uint8Array> {

@@ -6,7 +6,7 @@ import type { Effect } from "../../core/operation.ts";
 import { CONTEXT_OPERATIONS, ContentCache, type ContextPorts, ViewCache } from "../../rooms/context/index.ts";
 import type { Wiring } from "../operations.ts";
 import type { Composition } from "./compose.ts";
-import { assertOutputDeliverable } from "./current-call.ts";
+import { assertOutputDeliverable } from "./compose.ts";
 
 type SearchReader = ContextPorts["searching"];
 

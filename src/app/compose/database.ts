@@ -1,9 +1,10 @@
 import { statSync } from "node:fs";
 import { isAbsence } from "../../core/errors/system.ts";
-import { isStoreAbsent, type Workspace } from "../config/workspace.ts";
+import type { Workspace } from "../config/workspace.ts";
 import type { Wiring } from "../operations.ts";
 import { STORE_OPERATIONS } from "../store/operations.ts";
 import type { StorePorts } from "../store/ports.ts";
+import { isStoreAbsent } from "./workspace.ts";
 
 /** Whoever looks after a database reaches it without opening the store in it, which may not be there yet. */
 export const wiring: Wiring<typeof STORE_OPERATIONS> = {

@@ -4,7 +4,7 @@ import { type CatalyticPorts, parseJobSpec, recoverRuns, runCatalytic } from "..
 import type { ExecutePort } from "../../rooms/jobs/index.ts";
 import { createCatalyticPorts, toCatalyticPlaces } from "./catalytic-ports.ts";
 import type { Composition } from "./compose.ts";
-import { alsoWhen } from "./current-call.ts";
+import { alsoWhen } from "./compose.ts";
 
 /** EXECUTE steps: a catalytic run. Only a run that was accepted, which needs its proof, counts. */
 export function createExecutePort(composition: Composition): ExecutePort {

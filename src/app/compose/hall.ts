@@ -14,7 +14,7 @@ import { agentPorts } from "./agent.ts";
 import { composeAlone } from "./compose.ts";
 import { conformancePorts } from "./conformance.ts";
 import { remember } from "./remembered.ts";
-import { createStateFolder } from "./workspace.ts";
+import { createStateFolder, findRunsRoot, isStoreAbsent, userFolders } from "./workspace.ts";
 
 export const wiring: Wiring<typeof HALL_OPERATIONS> = {
   operations: HALL_OPERATIONS,
@@ -35,6 +35,9 @@ export const wiring: Wiring<typeof HALL_OPERATIONS> = {
       areas: { ...conformancePorts, crypto },
       onDiagnosed: (found) => remember(composition, "diagnosed", found as Output<"hall.doctor">),
       createStateFolder: () => createStateFolder(workspace),
+      userConfig: userFolders(env, platform).config,
+      findRunsRoot: () => findRunsRoot({ env, platform }, config().workflow.runs_root),
+      isStoreAbsent: () => isStoreAbsent(workspace),
       async findDefaultSources() {
         const tree = createSourceTree(workspace.root, join(workspace.state, "clock"), () =>
           listTrackedFiles(workspace.root),

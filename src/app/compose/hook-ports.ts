@@ -4,7 +4,7 @@ import { appendDurably } from "../../adapters/disk/durable-write.ts";
 import { createRunFolders, findRunByRoot } from "../../adapters/disk/run-folders.ts";
 import type { HookPorts } from "../hooks/ports.ts";
 import { createRepoIdentity } from "./repo-identity.ts";
-import { createStateFolder, findWorkspace } from "./workspace.ts";
+import { createStateFolder, findRunsRoot, findWorkspace } from "./workspace.ts";
 
 const clock = { now: () => Date.now() };
 
@@ -14,8 +14,8 @@ export const hookPorts: HookPorts = {
   sha256: (bytes) => nodeCrypto.sha256(bytes),
   findWorkspace: (start) => findWorkspace(start),
   createStateFolder,
-  findRunDir({ workspace, isInView, ...rest }, id) {
-    const places = { ...rest, repoRoot: workspace.root };
+  findRunDir({ workspace, isInView, slug, ...given }, id) {
+    const places = { slug, runsRoot: findRunsRoot(given, given.runsRoot), repoRoot: workspace.root };
     if (isInView) return findRunByRoot(places, id);
     const identity = createRepoIdentity(workspace, { bytes: (count) => randomBytes(count) });
     return createRunFolders({ ...places, identity }).open(id)?.dir ?? null;

@@ -18,8 +18,8 @@ import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { errnoCode, isAbsence, toDiskError } from "../../core/errors/system.ts";
 import type { Random } from "../../core/ports.ts";
 import type { RepoIdentity, RepoIdentityPort } from "../../rooms/workflow/index.ts";
-import { toWorkspace, type Workspace } from "../config/workspace.ts";
-import { createStateFolder } from "./workspace.ts";
+import type { Workspace } from "../config/workspace.ts";
+import { createStateFolder, toWorkspace } from "./workspace.ts";
 
 const VERSION = "verbatim-repo-v1";
 const FILE = "repo.json";

@@ -1,9 +1,15 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createContentStore } from "../../adapters/disk/content-store.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { verifyLedger } from "../../core/ledger/verify.ts";
+import type { Effect } from "../../core/operation.ts";
 import type {
   Clock,
   ContentStore,
   Ids,
+  Random,
   ReadTransaction,
   Store,
   SyncCrypto,
@@ -13,6 +19,8 @@ import type { ContextReader, ContextWriter } from "../../rooms/context/index.ts"
 import type { Dispatch, JobsReader, JobsWriter, TeamReader, TeamWriter } from "../../rooms/jobs/index.ts";
 import type { AgentRunsReader, AgentRunsWriter } from "../../rooms/workflow/index.ts";
 import type { WorldReader, WorldWriter } from "../../rooms/world/index.ts";
+import type { Workspace } from "../config/workspace.ts";
+import { closeStateFolder, createStateFolder, isStoreAbsent, refuseLinks } from "./workspace.ts";
 
 /** What doctor says about a store. */
 interface StoreFacts {
@@ -61,6 +69,113 @@ interface StoreOptions {
   readonly crypto: SyncCrypto;
   readonly clock: Clock;
   readonly ids: Ids;
+}
+
+/** Where a workspace keeps what happened, opened when somebody first asks for it. */
+interface Stores {
+  open(effect: Effect): Promise<Opened>;
+  /** The address of the team's database; undefined where the store is a file. */
+  databaseUrl(): string | undefined;
+  /** Name of the workspace in it; undefined where the login has only one. */
+  teamWorkspace(): string | undefined;
+  /** Runs maintenance on a store that nobody else has open, this process included. */
+  maintain<T>(run: (store: AppStore) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+interface Opened {
+  readonly store: AppStore;
+  readonly content: ContentStore;
+  close(): Promise<void>;
+}
+
+interface StoresOptions extends Pick<StoreOptions, "crypto" | "clock" | "ids"> {
+  readonly workspace: Workspace;
+  readonly env: NodeJS.ProcessEnv;
+  readonly realTime: boolean;
+  readonly random: Random;
+  notify(text: string): void;
+}
+
+/** The stores of a workspace: the real one, and for reading where nothing was ever written an empty one that is thrown away. */
+export function openStores({ workspace, env, realTime, notify, ...ports }: StoresOptions): Stores {
+  let real: Promise<Opened> | undefined;
+  let empty: Promise<Opened> | undefined;
+  // An empty variable is how people unset one.
+  const url = env["VERBATIM_DATABASE_URL"] === "" ? undefined : env["VERBATIM_DATABASE_URL"];
+  const databaseUrl = (): string | undefined => {
+    if (url !== undefined && !/^postgres(ql)?:\/\//.test(url)) {
+      throw new VerbatimError("USAGE", {
+        message: "VERBATIM_DATABASE_URL is not the address of a PostgreSQL database",
+        where: "VERBATIM_DATABASE_URL",
+        fix: "Write postgres://USER@HOST/DATABASE, or unset it to use SQLite.",
+      });
+    }
+    return url;
+  };
+  const teamWorkspace = () => {
+    const name = env["VERBATIM_WORKSPACE"];
+    return name === "" ? undefined : name;
+  };
+  const openReal = async (): Promise<Opened> => {
+    const store = await openStore({
+      path: workspace.database,
+      url: databaseUrl(),
+      workspace: teamWorkspace(),
+      realTime,
+      ...ports,
+    });
+    const content = store.content ?? createContentStore({ folder: workspace.blobs, ...ports });
+    return { store, content, close: () => store.close() };
+  };
+  const openEmpty = async (): Promise<Opened> => {
+    const folder = makeTemporaryFolder();
+    const store = await openStore({ path: join(folder, "store.db"), url: undefined, ...ports });
+    const close = async () => {
+      await store.close();
+      rmSync(folder, { recursive: true });
+    };
+    return { store, content: createContentStore({ folder: join(folder, "blobs"), ...ports }), close };
+  };
+  const open = (effect: Effect): Promise<Opened> => {
+    if (effect === "read" && url === undefined && real === undefined && isStoreAbsent(workspace)) {
+      empty ??= openEmpty();
+      return empty;
+    }
+    if (effect === "read") {
+      refuseLinks(workspace);
+      closeStateFolder(workspace);
+    } else if (createStateFolder(workspace)) notify(`created ${workspace.folder}`);
+    real ??= openReal();
+    return real;
+  };
+  return {
+    open,
+    databaseUrl,
+    teamWorkspace,
+    maintain: (run) =>
+      maintainStore({ path: workspace.database, url, workspace: teamWorkspace(), realTime, ...ports }, run),
+    async close() {
+      const opened = [real, empty];
+      real = undefined;
+      empty = undefined;
+      // Whoever asked for a store that did not open was told so; there is nothing to close then.
+      for (const one of opened) await (await one?.catch(() => undefined))?.close();
+    },
+  };
+}
+
+function makeTemporaryFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), "verbatim-empty-"));
+  } catch (thrown) {
+    throw new VerbatimError("FOLDER_READ_ONLY", {
+      message: "no temporary folder can be created",
+      where: tmpdir(),
+      fix: "Set TMPDIR to a folder that you can write to.",
+      cause: thrown,
+    });
+  }
 }
 
 const NO_TEAM = { read: () => null, write: () => null } as const;
@@ -139,7 +254,7 @@ export async function openStore(options: StoreOptions): Promise<AppStore> {
  * Runs maintenance on a store that nobody else has open. A SQLite file is copied, the copy is changed and verified,
  * and only then takes its place; PostgreSQL does it in the transactions of `run`.
  */
-export async function maintainStore<T>(options: StoreOptions, run: (store: AppStore) => Promise<T>): Promise<T> {
+async function maintainStore<T>(options: StoreOptions, run: (store: AppStore) => Promise<T>): Promise<T> {
   if (options.url !== undefined && options.url !== "") {
     const store = await openStore(options);
     try {

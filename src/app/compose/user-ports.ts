@@ -10,8 +10,8 @@ import { type JsonValue, parseJson, sortedByCodePoint } from "../../core/canonic
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import type { UserPorts } from "../agent/ports.ts";
 import { USER_CONFIG_FILE } from "../config/config.ts";
-import { userFolders } from "../config/workspace.ts";
 import type { Composition } from "./compose.ts";
+import { userFolders } from "./workspace.ts";
 
 const ALLOWED = "allowed-commands";
 const MOST_PROFILE_BYTES = 256 * 1024;

@@ -17,13 +17,13 @@ import { type Effect, LOCAL_SURFACES } from "../../core/operation.ts";
 import { parseRepoPath } from "../../core/paths/index.ts";
 import { type RunStore, toRepoSlug, WORKFLOW_OPERATIONS, type WorkflowPorts } from "../../rooms/workflow/index.ts";
 import { isProcessGone } from "../agent/agent-process.ts";
-import { findRunsRoot } from "../config/workspace.ts";
 import type { Wiring } from "../operations.ts";
 import type { Composition } from "./compose.ts";
-import { assertOutputDeliverable } from "./current-call.ts";
+import { assertOutputDeliverable } from "./compose.ts";
 import { createIsolations } from "./gate-isolation.ts";
 import { createRepoIdentity } from "./repo-identity.ts";
 import { lockTree } from "./tree-lock.ts";
+import { findRunsRoot } from "./workspace.ts";
 
 export const wiring: Wiring<typeof WORKFLOW_OPERATIONS> = { operations: WORKFLOW_OPERATIONS, ports: workflowPorts };
 

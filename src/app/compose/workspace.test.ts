@@ -3,8 +3,7 @@ import { chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, w
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { findRunsRoot, userFolders } from "../config/workspace.ts";
-import { findWorkspace } from "./workspace.ts";
+import { findRunsRoot, findWorkspace, userFolders } from "./workspace.ts";
 
 let base: string;
 beforeEach(() => {

@@ -2,17 +2,17 @@ import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync }
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
 import { decodeUtf8, locatePointers, parseJson } from "../../core/canonical/index.ts";
-import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
-import { isAbsence } from "../../core/errors/system.ts";
 import {
   CONFIG,
   type Config,
+  mergeAgentConfig,
   type ResolvedConfig,
   USER_CONFIG,
   type UserConfig,
   withDefaults,
-} from "./config-schema.ts";
-import { mergeAgentConfig } from "./trusted-config.ts";
+} from "../../core/contracts/config/index.ts";
+import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
+import { isAbsence } from "../../core/errors/system.ts";
 import { CONFIG_FILE, type Workspace } from "./workspace.ts";
 
 /** The user's own configuration, in their configuration folder. */

@@ -1,3 +1,4 @@
+import { CONFIG, USER_CONFIG } from "../../core/contracts/config/index.ts";
 import {
   CHECKPOINT,
   CONSISTENCY_PROOF,
@@ -14,7 +15,6 @@ import { CONTEXT_CONTRACTS } from "../../rooms/context/index.ts";
 import { JOBS_CONTRACTS } from "../../rooms/jobs/index.ts";
 import { WORKFLOW_CONTRACTS } from "../../rooms/workflow/index.ts";
 import { WORLD_CONTRACTS } from "../../rooms/world/index.ts";
-import { CONFIG, USER_CONFIG } from "../config/config-schema.ts";
 
 /**
  * Every contract object of the product. A room adds its own list here.

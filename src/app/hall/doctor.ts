@@ -8,7 +8,6 @@ import { verifyLedger } from "../../core/ledger/verify.ts";
 import { gapsOf, guardOrder } from "../../rooms/catalytic/index.ts";
 import { CODE_GRAMMARS } from "../../rooms/context/index.ts";
 import { builtInProfiles } from "../../rooms/workflow/index.ts";
-import { findRunsRoot, isStoreAbsent, userFolders } from "../config/workspace.ts";
 import type { HallPorts } from "./ports.ts";
 
 interface Check {
@@ -221,8 +220,7 @@ function checkProfiles(): Found {
 
 async function checkStore(ports: HallPorts): Promise<Found[]> {
   const remote = (ports.env["VERBATIM_DATABASE_URL"] ?? "") !== "";
-  if (!remote && isStoreAbsent(ports.workspace))
-    return [ok("database", "no store yet: it is created when it is first needed")];
+  if (!remote && ports.isStoreAbsent()) return [ok("database", "no store yet: it is created when it is first needed")];
   try {
     const store = await ports.store("read");
     const facts = Object.entries(await store.facts()).map(([name, value]) => `${name} ${String(value)}`);
@@ -241,9 +239,9 @@ async function checkStore(ports: HallPorts): Promise<Found[]> {
 
 /** Places of the workspace and of the user that others have rights to, though arguments, goals and output are there. */
 function findWidePlaces(ports: HallPorts): string[] {
-  const { workspace, env, platform, userState } = ports;
+  const { workspace, userState, userConfig } = ports;
   const { folder, state, blobs, database } = workspace;
-  const keys = join(userFolders(env, platform).config, "keys");
+  const keys = join(userConfig, "keys");
   const secret = existsSync(keys) ? readdirSync(keys).filter((name) => name.endsWith(".key")) : [];
   return [
     folder,
@@ -252,7 +250,7 @@ function findWidePlaces(ports: HallPorts): string[] {
     join(folder, "runs"),
     ...["", "-wal", "-shm", "-journal"].map((side) => `${database}${side}`),
     userState,
-    findRunsRoot(ports, ports.config().workflow.runs_root),
+    ports.findRunsRoot(),
     keys,
     ...secret.map((name) => join(keys, name)),
   ].filter((place) => ports.isWide(place));

@@ -24,6 +24,12 @@ export interface HallPorts extends Pick<Composition, OfTheWorkspace> {
   /** Told what was found wrong with this machine, or not. */
   onDiagnosed(found: object): void;
   createStateFolder(): void;
+  /** The user's own folder of configuration and keys. */
+  readonly userConfig: string;
+  /** Where workflow runs lie. */
+  findRunsRoot(): string;
+  /** Whether nothing was ever stored in this workspace. */
+  isStoreAbsent(): boolean;
   /** What an index would hold here without any configuration. */
   findDefaultSources(): Promise<DefaultSources>;
   /** Why sections of code cannot be made here; null when they can. */

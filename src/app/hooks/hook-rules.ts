@@ -13,7 +13,7 @@ import {
   toRepoSlug,
   validatePlan,
 } from "../../rooms/workflow/index.ts";
-import { findRunsRoot, type Workspace } from "../config/workspace.ts";
+import type { Workspace } from "../config/workspace.ts";
 import type { HookPorts } from "./ports.ts";
 
 /** Roots nobody may write through a hook, whatever is configured. */
@@ -151,9 +151,10 @@ function findRunDir(
 ): string | null {
   const part = config["workflow"];
   const configured = isJsonObject(part) ? part["runs_root"] : undefined;
-  const runsRoot = findRunsRoot({ env, platform }, typeof configured === "string" ? configured : null);
+  const runsRoot = typeof configured === "string" ? configured : null;
   const slug = toRepoSlug(basename(workspace.root), (name) => ports.sha256(name));
-  return ports.findRunDir({ workspace, runsRoot, slug, isInView: (env["VERBATIM_RUN_ID"] ?? "") !== "" }, id);
+  const isInView = (env["VERBATIM_RUN_ID"] ?? "") !== "";
+  return ports.findRunDir({ workspace, env, platform, runsRoot, slug, isInView }, id);
 }
 
 function requireTexts(value: JsonValue | undefined, id: string): string[] {

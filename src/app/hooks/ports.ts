@@ -4,7 +4,10 @@ import type { Workspace } from "../config/workspace.ts";
 /** Where the directory of a run is looked for. */
 interface RunPlace {
   readonly workspace: Workspace;
-  readonly runsRoot: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly platform: NodeJS.Platform;
+  /** As the configuration says it; null where it does not. */
+  readonly runsRoot: string | null;
   readonly slug: string;
   /** Inside the view of an agent the state folder, and with it the identity of the repository, is hidden. */
   readonly isInView: boolean;

@@ -12,7 +12,6 @@ import { compileGlob } from "../../core/paths/index.ts";
 import type { SyncCrypto } from "../../core/ports.ts";
 import { spaceScripts } from "../../core/text/index.ts";
 import type { Section } from "./contracts/index.ts";
-import { resolveSymbol } from "./expansion/resolution.ts";
 import { judgeFile } from "./index/index-survey.ts";
 import type { SourceProblem } from "./ports.ts";
 import { parseSearchQuery, type SearchQuery } from "./search/search-query.ts";
@@ -21,7 +20,7 @@ import { formatSectionLines } from "./sections/section-index.ts";
 import { SectionRecord } from "./sections/section-record.ts";
 import { sectionsOf } from "./sections/sections.ts";
 import { decodeSource, sourcesInvalid } from "./sources/source.ts";
-import { parseSymbol, parseSymbolId } from "./symbols/symbol.ts";
+import { parseSymbol, parseSymbolId, resolveSymbol } from "./symbols/symbol.ts";
 
 interface Ports {
   readonly crypto: SyncCrypto;

@@ -4,7 +4,6 @@ export { compileGlob, type Glob } from "../../core/paths/index.ts";
 export { CONTEXT_AREAS } from "./conformance.ts";
 export { CONTEXT_CONTRACTS, type Expansion, type Section, type SymbolRecord } from "./contracts/index.ts";
 export { cutRef } from "./expansion/expansion.ts";
-export { resolveSymbol, type SectionLookup } from "./expansion/resolution.ts";
 export { formatSectionRef, parseSectionRef, resolveSectionRef } from "./expansion/section-ref.ts";
 export { buildIndex } from "./index/index-build.ts";
 export { findDefaultSources } from "./index/index-survey.ts";
@@ -17,7 +16,13 @@ export { formatHeadingRef, type HeadingRef, parseHeadingRef } from "./sections/h
 export { findHeadings, type Heading, type Outline } from "./sections/headings.ts";
 export { compareSections, formatSectionLines } from "./sections/section-index.ts";
 export { sectionsOf } from "./sections/sections.ts";
-export { ContentCache } from "./sources/content-cache.ts";
-export { decodeSource } from "./sources/source.ts";
-export { parseSymbol, parseSymbolId, parseTarget } from "./symbols/symbol.ts";
-export { requireSymbol, resolvePin } from "./symbols/symbol-lookup.ts";
+export { ContentCache, decodeSource } from "./sources/source.ts";
+export {
+  parseSymbol,
+  parseSymbolId,
+  parseTarget,
+  requireSymbol,
+  resolvePin,
+  resolveSymbol,
+  type SectionLookup,
+} from "./symbols/symbol.ts";

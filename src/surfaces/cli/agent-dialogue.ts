@@ -1,8 +1,8 @@
 import type { App } from "../../app/call.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
+import { showLine } from "../../core/text/index.ts";
 import { type AgentView, renderDiff } from "./agent-text.ts";
 import type { Io } from "./io.ts";
-import { showLine } from "./plain-text.ts";
 import { reviewChange } from "./review/review-dialogue.ts";
 
 const QUESTION = "  [Enter] keep for later   a apply   d show the diff   r choose parts   x throw away  > ";

@@ -2,8 +2,8 @@ import { describeBinary, explainRun } from "../../app/agent/explain.ts";
 import { quotePath } from "../../app/agent/explain-end.ts";
 import type { ExplainPart, Mark } from "../../app/agent/explain-words.ts";
 import type { Output } from "../../app/operations.ts";
+import { showLine } from "../../core/text/index.ts";
 import type { Io } from "./io.ts";
-import { showLine } from "./plain-text.ts";
 import { formatTable } from "./table.ts";
 
 type Report = Output<"agent.show">;

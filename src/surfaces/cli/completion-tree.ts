@@ -1,7 +1,6 @@
 import type { App } from "../../app/call.ts";
-import { toFlags } from "./flags.ts";
 import { NOUNS } from "./nouns.ts";
-import { GLOBAL_FLAGS } from "./program.ts";
+import { GLOBAL_FLAGS, toFlags } from "./program.ts";
 
 /** A word of the command line, what may follow it, and its flags. */
 interface CompletionNode {

@@ -1,7 +1,7 @@
 import { explainNetwork } from "../../app/agent/connections.ts";
 import type { Output } from "../../app/operations.ts";
+import { showLine } from "../../core/text/index.ts";
 import type { Io } from "./io.ts";
-import { showLine } from "./plain-text.ts";
 
 type Report = Output<"agent.show">;
 

@@ -1,7 +1,7 @@
 import { formatCanonical } from "../../core/canonical/index.ts";
 import { isVerbatimError, type VerbatimError } from "../../core/errors/index.ts";
+import { showLine, showPlace } from "../../core/text/index.ts";
 import type { Paint } from "./io.ts";
-import { showLine, showPlace } from "./plain-text.ts";
 
 /** An error as `--json` prints it. Details without a JSON form are left out: an error is never lost over them. */
 export function toErrorLine(error: VerbatimError): string {

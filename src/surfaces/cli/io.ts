@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { ReadStream, WriteStream } from "node:tty";
 import { VerbatimError } from "../../core/errors/index.ts";
-import { showLine, showText } from "./plain-text.ts";
+import { showLine, showText } from "../../core/text/index.ts";
 import type { Screen } from "./screen.ts";
-import { dropTyped, readKey } from "./user-terminal.ts";
+import { dropTyped, readKey } from "./terminal.ts";
 
 /** What a verb was told besides its own input. */
 export interface GlobalFlags {

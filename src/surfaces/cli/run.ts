@@ -3,14 +3,13 @@ import { type App, openApp } from "../../app/call.ts";
 import type { ResolveName, ServeMcp } from "../../app/compose/compose.ts";
 import { formatCanonical } from "../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
+import type { ProgressStep } from "../../core/ports.ts";
 import { findNearest } from "../../core/text/index.ts";
-import { CommandOutput } from "./command-output.ts";
 import { formatError, formatStack, toErrorLine } from "./error-text.ts";
 import { createIo, type Io, type Paint, type Streams } from "./io.ts";
 import { NOUNS, type NounEntry } from "./nouns.ts";
 import { buildProgram, GLOBAL_FLAGS, type Request } from "./program.ts";
-import { createProgressBar, type ProgressBar } from "./progress-bar.ts";
-import { findUserTerminal } from "./user-terminal.ts";
+import { CommandOutput, createProgressBar, findUserTerminal, type ProgressBar } from "./terminal.ts";
 import type { Noun } from "./verb.ts";
 
 /** The surroundings of one command line. */
@@ -27,8 +26,8 @@ export interface CliEnvironment {
   readonly resolveName?: ResolveName;
   /** Told what an operation answered, for whoever starts another surface with it. */
   readonly onAnswer?: (output: unknown) => void;
-  /** Whether the first sign stands on the terminal. */
-  readonly hasSign?: boolean;
+  /** The first sign, where it stands on the terminal. */
+  readonly sign?: ProgressStep | null;
 }
 
 interface Line {
@@ -47,7 +46,7 @@ export async function runCli(world: CliEnvironment): Promise<number> {
     full: line.has("--full"),
     progress: !line.has("--no-progress") && !line.has("--quiet"),
   };
-  const progress = createProgressBar(world.streams.stderr, flags.progress, world.hasSign);
+  const progress = createProgressBar(world.streams.stderr, flags.progress, world.sign);
   const output = new CommandOutput();
   const io = createIo(world.streams, world.env, flags, () => {
     progress.end();

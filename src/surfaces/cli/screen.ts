@@ -1,8 +1,8 @@
 import { VerbatimError } from "../../core/errors/index.ts";
+import { showLine } from "../../core/text/index.ts";
 import { cutText, displayWidth } from "./display-width.ts";
 import type { Streams } from "./io.ts";
 import { type Key, readKeys } from "./keys.ts";
-import { showLine } from "./plain-text.ts";
 
 /** How a piece of text looks. Without colours only what cannot be said otherwise is left of it. */
 export type Style =

@@ -1,5 +1,5 @@
+import { showLine } from "../../core/text/index.ts";
 import { cutText, displayWidth } from "./display-width.ts";
-import { showLine } from "./plain-text.ts";
 
 /** A column: its heading, and whether it may be shortened when the terminal is narrow. */
 interface Column {

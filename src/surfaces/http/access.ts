@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import type { Starting } from "../../app/compose/current-call.ts";
+import type { Starting } from "../../app/compose/compose.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { isLoopback } from "./host-check.ts";
 import { readAtMost, withFile } from "./private-file.ts";

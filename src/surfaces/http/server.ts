@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { Hono } from "hono";
 import type { App } from "../../app/call.ts";
-import type { Starting } from "../../app/compose/current-call.ts";
-import { listOperations } from "../../app/operations.ts";
+import { listOperations } from "../../app/call.ts";
+import type { Starting } from "../../app/compose/compose.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { type AccessOptions, chooseStarting, chooseToken, toAddress } from "./access.ts";
 import { STUDIO_POLICY, StudioAssets } from "./assets.ts";

@@ -1,6 +1,6 @@
 import type { Hono } from "hono";
 import { z } from "zod";
-import type { Starting } from "../../app/compose/current-call.ts";
+import type { Starting } from "../../app/compose/compose.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { readInput } from "./body.ts";
 import { type Caller, requireOwner } from "./caller.ts";

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { App } from "../../app/call.ts";
-import type { CallOptions } from "../../app/compose/current-call.ts";
+import type { CallOptions } from "../../app/compose/compose.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { Tasks } from "./tasks.ts";
 

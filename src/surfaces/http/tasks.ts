@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { App } from "../../app/call.ts";
-import type { CallOptions, Starting } from "../../app/compose/current-call.ts";
+import type { CallOptions, Starting } from "../../app/compose/compose.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { ProgressStep } from "../../core/ports.ts";
 import { formatTime } from "../../core/time.ts";

@@ -1,6 +1,6 @@
 import { type Context, Hono } from "hono";
 import type { App } from "../../app/call.ts";
-import type { CallOptions } from "../../app/compose/current-call.ts";
+import type { CallOptions } from "../../app/compose/compose.ts";
 import type { Input, OperationName } from "../../app/operations.ts";
 import { toPointerToken } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";

@@ -1,5 +1,5 @@
 import type { App } from "../../app/call.ts";
-import type { CallOptions } from "../../app/compose/current-call.ts";
+import type { CallOptions } from "../../app/compose/compose.ts";
 
 /**
  * Builds what is missing or stale in the index before a call reads it, where the server may. Calls that come together

@@ -1,5 +1,5 @@
 import type { App } from "../../app/call.ts";
-import type { CallOptions } from "../../app/compose/current-call.ts";
+import type { CallOptions } from "../../app/compose/compose.ts";
 import type { Input, Output } from "../../app/operations.ts";
 import { decodeUtf8 } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";

@@ -6,7 +6,7 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import type { App } from "../../app/call.ts";
-import type { CallOptions } from "../../app/compose/current-call.ts";
+import type { CallOptions } from "../../app/compose/compose.ts";
 import type { Progress } from "../../core/ports.ts";
 import { Answers, toCoded } from "./answer.ts";
 import { type Cursor, formatCursor, parseCursor, refused } from "./cursor.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { App } from "../../app/call.ts";
-import type { CallOptions } from "../../app/compose/current-call.ts";
+import type { CallOptions } from "../../app/compose/compose.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { Answers, ToolAnswer } from "./answer.ts";
 import type { FreshIndex } from "./fresh-index.ts";

@@ -9,6 +9,7 @@ export {
   userAgentConfig,
 } from "./agent.ts";
 export { type AgentPolicyConfig, agentPolicyConfig } from "./agent-policy.ts";
+export { mergeAgentConfig, type UntrustedKey } from "./agent-trust.ts";
 export {
   CATALYTIC_PROFILES,
   type CatalyticConfig,
@@ -16,6 +17,7 @@ export {
   type ResolvedCatalytic,
   resolveCatalytic,
 } from "./catalytic.ts";
+export { CONFIG, type Config, type ResolvedConfig, USER_CONFIG, type UserConfig, withDefaults } from "./config.ts";
 export {
   contextConfig,
   OUTLINES,

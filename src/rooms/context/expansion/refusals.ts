@@ -13,35 +13,17 @@ interface RefusalPorts {
 }
 
 /**
- * Runs an operation; what the contract refuses is recorded first and thrown then (Catalytic Chat Contract, Error
- * Policy). What cannot be read at all, and a store that cannot be used, leaves no entry.
+ * Throws what an operation threw; what the contract refuses is recorded first (Catalytic Chat Contract, Error Policy). What
+ * cannot be read at all, and a store that cannot be used, leaves no entry.
  */
-export async function recordingRefusals<T>(
-  ports: RefusalPorts,
-  operation: string,
-  input: object,
-  run: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await run();
-  } catch (thrown) {
-    if (isVerbatimError(thrown) && isRefusal(thrown)) await recordRefusal(ports, operation, input, thrown);
-    throw thrown;
-  }
-}
-
-const UNREAD = /^(?:JSON_|STORE_|FILE_(?:NOT_FOUND|UNREADABLE|TOO_LARGE)$|FOLDER_READ_ONLY$|USAGE$)/;
-
-function isRefusal({ exit, code }: VerbatimError): boolean {
-  return (exit === 1 || exit === 2) && !UNREAD.test(code);
-}
-
-async function recordRefusal(
+export async function recordRefusal(
   { store, crypto, clock, actor }: RefusalPorts,
   operation: string,
   input: object,
-  { code, message, where, details }: VerbatimError,
-): Promise<void> {
+  thrown: unknown,
+): Promise<never> {
+  if (!isVerbatimError(thrown) || !isRefusal(thrown)) throw thrown;
+  const { code, message, where, details } = thrown;
   const refusal = CONTEXT_RECORDS.make("REFUSED", actor, {
     operation,
     code,
@@ -51,6 +33,13 @@ async function recordRefusal(
     ...(details === undefined ? {} : { details: boundValue(crypto, toJson(details)) }),
   });
   await store.transact(({ ledger }) => appendRefusal(ledger, clock, { stream: "context", ...refusal }, "stream"));
+  throw thrown;
+}
+
+const UNREAD = /^(?:JSON_|STORE_|FILE_(?:NOT_FOUND|UNREADABLE|TOO_LARGE)$|FOLDER_READ_ONLY$|USAGE$)/;
+
+function isRefusal({ exit, code }: VerbatimError): boolean {
+  return (exit === 1 || exit === 2) && !UNREAD.test(code);
 }
 
 /** Without members that are undefined, and with texts that JSON can carry. */

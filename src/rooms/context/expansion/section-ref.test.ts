@@ -3,7 +3,7 @@ import { nodeCrypto } from "../../../adapters/crypto/node-crypto.ts";
 import type { Section } from "../contracts/index.ts";
 import { sectionsOf } from "../sections/sections.ts";
 import { toSourceContent } from "../sources/source.ts";
-import type { SectionLookup } from "./resolution.ts";
+import type { SectionLookup } from "../symbols/symbol.ts";
 import { formatSectionRef, parseSectionRef, resolveSectionRef } from "./section-ref.ts";
 
 const RULES = "# Rules\n## Limits\n## Tides\n## Tides\n## A/B\n# 100%\n";

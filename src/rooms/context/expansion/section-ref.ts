@@ -1,8 +1,7 @@
 import { codePointLength, isHash } from "../../../core/canonical/index.ts";
 import type { Section } from "../contracts/index.ts";
 import { formatHeadingRef, LONGEST_TARGET_REF, parseFileRef } from "../sections/heading-ref.ts";
-import { parseTarget, type Target } from "../symbols/symbol.ts";
-import { resolveTarget, type SectionLookup } from "./resolution.ts";
+import { parseTarget, resolveTarget, type SectionLookup, type Target } from "../symbols/symbol.ts";
 
 /**
  * What a written address means: `docs/a.md` a file, `docs/a.md#Rules/Limits` or `src/a.ts#Parser/parse` a section of it,

@@ -3,11 +3,10 @@ import { VerbatimError } from "../../../core/errors/index.ts";
 import { showPath } from "../../../core/paths/index.ts";
 import type { SyncCrypto } from "../../../core/ports.ts";
 import type { Section } from "../contracts/index.ts";
-import { resolveTarget } from "../expansion/resolution.ts";
 import type { ContextReader, ContextStore, FileRow, FileVersion, IndexFacts } from "../ports.ts";
-import { eachSectionRow } from "../sections/section-rows.ts";
-import { type CutFile, collectSections, type TakeSection } from "../sections/sections.ts";
+import { type CutFile, collectSections, eachSectionRow, type TakeSection } from "../sections/section-rows.ts";
 import type { Target } from "../symbols/symbol.ts";
+import { resolveTarget } from "../symbols/symbol.ts";
 import { findCandidates, placeOf } from "./id-table.ts";
 import {
   decodeImage,

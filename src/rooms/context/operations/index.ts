@@ -4,7 +4,7 @@ import { defineOperation, OWNER } from "../../../core/operation.ts";
 import { BUDGETS, mapBudgetFields, mapBudgets, SLICE_FORMS } from "../../../core/text/index.ts";
 import { expansionSchema, sectionSchema } from "../contracts/index.ts";
 import { expandRefs } from "../expansion/expansion.ts";
-import { recordingRefusals } from "../expansion/refusals.ts";
+import { recordRefusal } from "../expansion/refusals.ts";
 import { buildIndex } from "../index/index-build.ts";
 import { hasIndex } from "../index/index-view.ts";
 import { findClosest } from "../search/closest-query.ts";
@@ -64,10 +64,13 @@ const expand = defineOperation({
     const { budgets: limits } = ports.config;
     const allowed = mapBudgets((name) => input[BUDGETS[name].field] ?? limits[name]);
     const { refs, slice, run_id } = input;
-    return recordingRefusals(ports, "context.expand", { refs, slice, run_id, budgets: allowed }, async () => {
+    const asked = { refs, slice, run_id, budgets: allowed };
+    try {
       await freshen(ports, input);
-      return expandRefs(ports, { refs, slice, run_id, budgets: allowed });
-    });
+      return await expandRefs(ports, asked);
+    } catch (thrown) {
+      return recordRefusal(ports, "context.expand", asked, thrown);
+    }
   },
 });
 

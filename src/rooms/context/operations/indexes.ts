@@ -2,7 +2,7 @@ import { z } from "zod";
 import { isVerbatimError } from "../../../core/errors/index.ts";
 import { defineOperation, LOCAL_SURFACES, OWNER } from "../../../core/operation.ts";
 import { parseTime } from "../../../core/time.ts";
-import { recordingRefusals } from "../expansion/refusals.ts";
+import { recordRefusal } from "../expansion/refusals.ts";
 import { buildIndex } from "../index/index-build.ts";
 import { exportBytes, exportIndex } from "../index/index-export.ts";
 import { loadOrigin, outlineOrigin, sourcesOrigin } from "../index/index-origin.ts";
@@ -11,9 +11,8 @@ import { findStale, verifyIndex } from "../index/index-verify.ts";
 import { requireStored } from "../index/index-view.ts";
 import { updateSearch } from "../search/search-update.ts";
 import { parseKnownPath } from "../sources/asked-path.ts";
-import { isDrift } from "../sources/content-cache.ts";
 import { LEFT_OUT_REASONS } from "../sources/left-out.ts";
-import { decodeSource } from "../sources/source.ts";
+import { decodeSource, isDrift } from "../sources/source.ts";
 import { compileSources, type SourceRules } from "../sources/source-rules.ts";
 import { isBinary, judgePath } from "../sources/tracked-sources.ts";
 import { findSymbolProblems } from "../symbols/registry.ts";
@@ -43,10 +42,9 @@ export const indexBuild = defineOperation({
     outline: outlineOrigin.describe("What is a section besides whole files, and which files of code are not cut."),
   }),
   async run(ports: ContextPorts, { full, with_search }) {
-    const result = await recordingRefusals(ports, "context.index-build", { full, with_search }, async () => {
-      const built = await buildIndex(ports, { full });
-      return with_search ? makeSearchable(ports, built) : built;
-    });
+    const result = await buildIndex(ports, { full })
+      .then((built) => (with_search ? makeSearchable(ports, built) : built))
+      .catch((thrown) => recordRefusal(ports, "context.index-build", { full, with_search }, thrown));
     return { ...result, empty_globs: [...result.empty_globs], skipped_links: [...result.skipped_links] };
   },
 });

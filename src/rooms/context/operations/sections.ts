@@ -9,8 +9,7 @@ import type { IndexView } from "../index/index-view.ts";
 import type { ContextReader, SymbolRow } from "../ports.ts";
 import { parseAskedPath } from "../sources/asked-path.ts";
 import { completeId, isShortId } from "../symbols/short-id.ts";
-import { parseTarget } from "../symbols/symbol.ts";
-import { listSymbols } from "../symbols/symbol-lookup.ts";
+import { listSymbols, parseTarget } from "../symbols/symbol.ts";
 import type { ContextPorts } from "./ports.ts";
 
 const listedSection = sectionSchema.extend({ lines: count, bytes: count });

@@ -3,7 +3,7 @@ import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import { defineOperation, LOCAL_SURFACES, OWNER } from "../../../core/operation.ts";
 import { SLICE_FORM_LIST } from "../../../core/text/index.ts";
 import { sectionSchema, symbolSchema } from "../contracts/index.ts";
-import { recordingRefusals } from "../expansion/refusals.ts";
+import { recordRefusal } from "../expansion/refusals.ts";
 import {
   addSymbol,
   addSymbols,
@@ -14,9 +14,8 @@ import {
 } from "../symbols/registry.ts";
 import { repinSymbol } from "../symbols/repin.ts";
 import { completeId, isShortId } from "../symbols/short-id.ts";
-import { parseTarget } from "../symbols/symbol.ts";
+import { listSymbols, parseTarget, requireSymbol, resolvePin } from "../symbols/symbol.ts";
 import { formatSymbolLine, parseSymbolLines } from "../symbols/symbol-lines.ts";
-import { listSymbols, requireSymbol, resolvePin } from "../symbols/symbol-lookup.ts";
 import type { ContextPorts } from "./ports.ts";
 
 const MAX_FILE = 64 * 1024 * 1024;
@@ -74,9 +73,9 @@ const symbolAdd = defineOperation({
   input: definition,
   output: defined,
   run: (ports: ContextPorts, input) =>
-    recordingRefusals(ports, "context.symbol-add", input, async () =>
-      toOutput(addSymbol(ports, await completeSection(ports, input))),
-    ),
+    completeSection(ports, input)
+      .then((symbol) => toOutput(addSymbol(ports, symbol)))
+      .catch((thrown) => recordRefusal(ports, "context.symbol-add", input, thrown)),
 });
 
 const symbolReplace = defineOperation({
@@ -87,9 +86,9 @@ const symbolReplace = defineOperation({
   input: definition,
   output: defined,
   run: (ports: ContextPorts, input) =>
-    recordingRefusals(ports, "context.symbol-replace", input, async () =>
-      toOutput(replaceSymbol(ports, await completeSection(ports, input))),
-    ),
+    completeSection(ports, input)
+      .then((symbol) => toOutput(replaceSymbol(ports, symbol)))
+      .catch((thrown) => recordRefusal(ports, "context.symbol-replace", input, thrown)),
 });
 
 const symbolRemove = defineOperation({
@@ -100,7 +99,9 @@ const symbolRemove = defineOperation({
   input: z.strictObject({ symbol_id: id }),
   output: symbolSchema,
   run: (ports: ContextPorts, input) =>
-    recordingRefusals(ports, "context.symbol-remove", input, () => removeSymbol(ports, input.symbol_id)),
+    removeSymbol(ports, input.symbol_id).catch((thrown) =>
+      recordRefusal(ports, "context.symbol-remove", input, thrown),
+    ),
 });
 
 const symbolShow = defineOperation({
@@ -162,8 +163,8 @@ const symbolRepin = defineOperation({
   input: z.strictObject({ symbol_id: id, to: z.string().optional().describe("Section to pin instead.") }),
   output: defined,
   run: (ports: ContextPorts, input) =>
-    recordingRefusals(ports, "context.symbol-repin", input, () =>
-      toOutput(repinSymbol(ports, input.symbol_id, input.to)),
+    toOutput(repinSymbol(ports, input.symbol_id, input.to)).catch((thrown) =>
+      recordRefusal(ports, "context.symbol-repin", input, thrown),
     ),
 });
 
@@ -189,9 +190,10 @@ const symbolImport = defineOperation({
   input: z.strictObject({ file: z.string().describe("File with symbols; - reads standard input.") }),
   output: z.strictObject({ added: z.int(), existing: z.int() }),
   run: (ports: ContextPorts, input) =>
-    recordingRefusals(ports, "context.symbol-import", input, async () =>
-      addSymbols(ports, parseSymbolLines(await ports.files.read(input.file, MAX_FILE), input.file)),
-    ),
+    ports.files
+      .read(input.file, MAX_FILE)
+      .then((bytes) => addSymbols(ports, parseSymbolLines(bytes, input.file)))
+      .catch((thrown) => recordRefusal(ports, "context.symbol-import", input, thrown)),
 });
 
 /** The operations on symbols. */

@@ -7,7 +7,7 @@ import { formatSectionRef } from "../expansion/section-ref.ts";
 import type { IndexView } from "../index/index-view.ts";
 import type { SearchHit, SearchReader, SourceTree } from "../ports.ts";
 import { lineInRanges, ownRanges } from "../sections/own-lines.ts";
-import { isDrift } from "../sources/content-cache.ts";
+import { isDrift } from "../sources/source.ts";
 import { makePreview, type Preview, PreviewMeter } from "./preview.ts";
 import { findSections } from "./search-find.ts";
 import { parseSearchQuery } from "./search-query.ts";

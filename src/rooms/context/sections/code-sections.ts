@@ -3,8 +3,8 @@ import type { SyncCrypto } from "../../../core/ports.ts";
 import type { Section } from "../contracts/index.ts";
 import type { CodeDefinition } from "../ports.ts";
 import type { SourceContent } from "../sources/source.ts";
+import type { TakeSection } from "./section-rows.ts";
 import { sectionId } from "./section-rows.ts";
-import type { TakeSection } from "./sections.ts";
 
 /**
  * Hands over one section for each definition of a file of code, in index order. Definitions with the same lines and names

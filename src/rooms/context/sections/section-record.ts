@@ -4,8 +4,8 @@ import { IdTableMaker } from "../index/id-table.ts";
 import type { IdTable } from "../index/index-image.ts";
 import { RowBuffer } from "./row-buffer.ts";
 import { SectionLines } from "./section-index.ts";
-import { formatSectionRow } from "./section-rows.ts";
-import { SECTION_RULES, type TakeSection } from "./sections.ts";
+import { formatSectionRow, type TakeSection } from "./section-rows.ts";
+import { SECTION_RULES } from "./sections.ts";
 
 // Texts are handed on in portions: one piece at a time would cost a call each, all at once would outlive collections.
 const HASH_SIZE = 64 * 1024;

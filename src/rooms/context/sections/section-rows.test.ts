@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { makeDocument, seededNumbers } from "../../../../test/support/markdown-fuzz.ts";
 import { nodeCrypto } from "../../../adapters/crypto/node-crypto.ts";
 import { toSourceContent } from "../sources/source.ts";
-import { eachSectionRow, formatSectionRows } from "./section-rows.ts";
-import { collectSections, eachSection } from "./sections.ts";
+import { collectSections, eachSectionRow, formatSectionRows } from "./section-rows.ts";
+import { eachSection } from "./sections.ts";
 
 function cut(text: string) {
   const content = toSourceContent(text);

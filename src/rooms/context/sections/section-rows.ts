@@ -1,7 +1,26 @@
 import { formatString } from "../../../core/canonical/index.ts";
 import type { Awaitable, Crypto, SyncCrypto } from "../../../core/ports.ts";
 import type { Section } from "../contracts/index.ts";
-import type { CutFile, TakeSection } from "./sections.ts";
+
+/** The sections of a file, and for each the number of bytes of its content. */
+export interface CutFile {
+  readonly sections: Section[];
+  readonly sizes: number[];
+}
+
+/** Receives a section and the number of bytes of its content. */
+export type TakeSection = (section: Section, size: number) => void;
+
+/** What is handed over, as a list. */
+export function collectSections(each: (take: TakeSection) => void): CutFile {
+  const sections: Section[] = [];
+  const sizes: number[] = [];
+  each((section, size) => {
+    sections.push(section);
+    sizes.push(size);
+  });
+  return { sections, sizes };
+}
 
 /**
  * The sections of one file as the store keeps them: a line `start end bytes depth hash "heading"` each, in index order.

@@ -4,7 +4,7 @@ import type { CodeDefinition } from "../ports.ts";
 import type { SourceContent } from "../sources/source.ts";
 import { eachCodeSection } from "./code-sections.ts";
 import { scanHeadings } from "./headings.ts";
-import { sectionId } from "./section-rows.ts";
+import { collectSections, sectionId, type TakeSection } from "./section-rows.ts";
 
 /** Raised whenever a rule changes that decides which sections a file has; stored indexes of another number are void. */
 export const SECTION_RULES = 2;
@@ -20,26 +20,6 @@ export function isMarkdown(file_path: string): boolean {
 export function sectionsOf(crypto: SyncCrypto, file_path: string, content: SourceContent): Section[] {
   const hash = crypto.sha256(content.bytes);
   return collectSections((take) => eachSection(crypto, file_path, content, hash, take)).sections;
-}
-
-/** The sections of a file, and for each the number of bytes of its content. */
-export interface CutFile {
-  readonly sections: Section[];
-  readonly sizes: number[];
-}
-
-/** Receives a section and the number of bytes of its content. */
-export type TakeSection = (section: Section, size: number) => void;
-
-/** What is handed over, as a list. */
-export function collectSections(each: (take: TakeSection) => void): CutFile {
-  const sections: Section[] = [];
-  const sizes: number[] = [];
-  each((section, size) => {
-    sections.push(section);
-    sizes.push(size);
-  });
-  return { sections, sizes };
 }
 
 /**

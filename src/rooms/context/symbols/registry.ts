@@ -7,8 +7,7 @@ import { CONTEXT_RECORDS } from "../contracts/records.ts";
 import type { ExpansionPorts } from "../expansion/expansion.ts";
 import type { IndexView } from "../index/index-view.ts";
 import type { ContextReader, SymbolRow } from "../ports.ts";
-import { parseSymbol, parseTarget } from "./symbol.ts";
-import { listSymbols, requireSymbol, resolvePin } from "./symbol-lookup.ts";
+import { listSymbols, parseSymbol, parseTarget, requireSymbol, resolvePin } from "./symbol.ts";
 
 export type RegistryPorts = Pick<ExpansionPorts, "store" | "crypto" | "actor" | "views" | "contents">;
 

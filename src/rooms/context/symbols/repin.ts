@@ -2,7 +2,7 @@ import { VerbatimError } from "../../../core/errors/index.ts";
 import type { Section } from "../contracts/index.ts";
 import type { LastTarget } from "../ports.ts";
 import { type Defined, type RegistryPorts, replaceSymbol } from "./registry.ts";
-import { requireSymbol } from "./symbol-lookup.ts";
+import { requireSymbol } from "./symbol.ts";
 
 const MOST_SHOWN = 10;
 

@@ -1,8 +1,8 @@
 import { count, formatDuration } from "../../../app/agent/explain-words.ts";
 import type { Output } from "../../../app/operations.ts";
+import { showLine } from "../../../core/text/index.ts";
 import type { AgentView } from "../agent-text.ts";
 import type { Io } from "../io.ts";
-import { showLine } from "../plain-text.ts";
 import { formatTable } from "../table.ts";
 import { defineVerb, type Verb } from "../verb.ts";
 import { commandsVerb } from "./agent-commands.ts";

@@ -1,7 +1,7 @@
 import { quoteWords } from "../../../app/agent/commands.ts";
 import type { Output } from "../../../app/operations.ts";
+import { showLine } from "../../../core/text/index.ts";
 import type { Io } from "../io.ts";
-import { showLine } from "../plain-text.ts";
 import { defineVerb } from "../verb.ts";
 
 type Command = Output<"agent.commands">["commands"][number];

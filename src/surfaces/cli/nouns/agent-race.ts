@@ -1,8 +1,8 @@
 import { count, formatDuration } from "../../../app/agent/explain-words.ts";
 import type { App } from "../../../app/call.ts";
 import type { Output } from "../../../app/operations.ts";
+import { showLine } from "../../../core/text/index.ts";
 import type { Io } from "../io.ts";
-import { showLine } from "../plain-text.ts";
 import { formatTable } from "../table.ts";
 import { defineVerb, type VerbHints } from "../verb.ts";
 

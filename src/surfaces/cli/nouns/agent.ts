@@ -2,6 +2,7 @@ import { describeApplied } from "../../../app/agent/explain-end.ts";
 import { describeStale } from "../../../app/agent/explain-gates.ts";
 import { count, formatDuration } from "../../../app/agent/explain-words.ts";
 import type { Input, Output } from "../../../app/operations.ts";
+import { showLine } from "../../../core/text/index.ts";
 import { askToApply, askWhatNext } from "../agent-dialogue.ts";
 import {
   type AgentView,
@@ -14,7 +15,6 @@ import {
 } from "../agent-text.ts";
 import { renderConnections } from "../connections-text.ts";
 import type { Io } from "../io.ts";
-import { showLine } from "../plain-text.ts";
 import { needsTerminal, reviewChange } from "../review/review-dialogue.ts";
 import { formatTable } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";

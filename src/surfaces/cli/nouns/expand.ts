@@ -1,5 +1,4 @@
-import { BUDGETS, mapBudgetFields } from "../../../core/text/index.ts";
-import { showLine } from "../plain-text.ts";
+import { BUDGETS, mapBudgetFields, showLine } from "../../../core/text/index.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
 const TERMINAL_BUDGETS = mapBudgetFields((name): number => BUDGETS[name].terminal);

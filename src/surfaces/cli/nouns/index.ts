@@ -1,5 +1,5 @@
 import type { Output } from "../../../app/operations.ts";
-import { showLine } from "../plain-text.ts";
+import { showLine } from "../../../core/text/index.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
 const MOST = 20;

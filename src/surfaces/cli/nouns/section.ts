@@ -1,4 +1,4 @@
-import { showLine } from "../plain-text.ts";
+import { showLine } from "../../../core/text/index.ts";
 import { formatTable, shortId } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 

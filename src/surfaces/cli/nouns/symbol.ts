@@ -1,6 +1,6 @@
 import type { Output } from "../../../app/operations.ts";
+import { showLine } from "../../../core/text/index.ts";
 import type { Io } from "../io.ts";
-import { showLine } from "../plain-text.ts";
 import { formatTable, shortId } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 

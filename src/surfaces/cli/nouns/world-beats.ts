@@ -3,8 +3,8 @@ import type { App } from "../../../app/call.ts";
 import type { Input, Output } from "../../../app/operations.ts";
 import { decodeUtf8 } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
+import { showWritten } from "../../../core/text/index.ts";
 import type { Io } from "../io.ts";
-import { showWritten } from "../plain-text.ts";
 import { defineVerb, type Verb } from "../verb.ts";
 
 type Line = Output<"world.projection">["entries"][number];

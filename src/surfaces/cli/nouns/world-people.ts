@@ -1,6 +1,6 @@
 import type { Output } from "../../../app/operations.ts";
+import { showWritten } from "../../../core/text/index.ts";
 import type { Io } from "../io.ts";
-import { showWritten } from "../plain-text.ts";
 import { formatTable } from "../table.ts";
 import { defineVerb, type Verb } from "../verb.ts";
 

@@ -1,7 +1,7 @@
 import type { Output } from "../../../app/operations.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
+import { showWritten } from "../../../core/text/index.ts";
 import type { Io } from "../io.ts";
-import { showWritten } from "../plain-text.ts";
 import { defineVerb, type Verb } from "../verb.ts";
 
 type Settings = Output<"world.settings">["settings"];

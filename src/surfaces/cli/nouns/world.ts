@@ -1,4 +1,4 @@
-import { showWritten } from "../plain-text.ts";
+import { showWritten } from "../../../core/text/index.ts";
 import { formatTable } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 import { BEAT_VERBS } from "./world-beats.ts";

@@ -1,12 +1,8 @@
-import { CAP_NAMES, type CapName } from "../../core/contracts/caps.ts";
-import {
-  type AgentConfig,
-  type CatalyticConfig,
-  NO_PROFILE,
-  type UserAgentConfig,
-  type WorkflowConfig,
-} from "../../core/contracts/config/index.ts";
-import { readSize } from "../../core/contracts/sizes.ts";
+import { CAP_NAMES, type CapName } from "../caps.ts";
+import { readSize } from "../sizes.ts";
+import { type AgentConfig, NO_PROFILE, type UserAgentConfig } from "./agent.ts";
+import type { CatalyticConfig } from "./catalytic.ts";
+import type { WorkflowConfig } from "./workflow.ts";
 
 /** A key of a repository's configuration that it may not give itself, and what does the same. */
 export interface UntrustedKey {

@@ -1,4 +1,4 @@
-import { showPath } from "../../core/paths/index.ts";
+import { showPath } from "../paths/index.ts";
 
 // Control characters would let foreign text draw on the terminal; direction characters would show a line in another order
 // than it has.
@@ -12,6 +12,11 @@ export function showLine(text: string): string {
 /** The same, keeping its line feeds and tabs. */
 export function showText(text: string): string {
   return text.replace(DANGEROUS, (character) => (character === "\n" || character === "\t" ? character : "\ufffd"));
+}
+
+/** The same, with nothing in their place. */
+export function dropControls(text: string): string {
+  return text.replace(DANGEROUS, (character) => (character === "\n" || character === "\t" ? character : ""));
 }
 
 /** What someone in a world wrote: line breaks stay, everything else is escaped, so that it can still be told apart. */

@@ -3,7 +3,7 @@ import { nodeCrypto } from "../../../adapters/crypto/node-crypto.ts";
 import type { Section } from "../contracts/index.ts";
 import { sectionsOf } from "../sections/sections.ts";
 import { toSourceContent } from "../sources/source.ts";
-import { resolveSymbol, type SectionLookup } from "./resolution.ts";
+import { resolveSymbol, type SectionLookup } from "./symbol.ts";
 
 const GUIDE = "# Guide\n## Install\n### Linux\n## Use\n## Install\n#\n## A/B\n# C#\n";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { countLines, sliceText, toLines } from "../../../core/text/index.ts";
-import { DEFAULT_CHARS, DEFAULT_LINES, defaultSlice, parseAskedRef } from "./asked-ref.ts";
+import { DEFAULT_CHARS, DEFAULT_LINES, defaultSlice, parseAskedRef } from "./expansion.ts";
 
 // Guards: what a model writes for a place is read in one way, and what it does not say is bounded for it.
 

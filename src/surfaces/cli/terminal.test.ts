@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { CommandOutput } from "./command-output.ts";
+import { CommandOutput } from "./terminal.ts";
 
 it.each([
   ["a line that is finished", ["done\n"], "done\n"],

@@ -1,8 +1,8 @@
 // What somebody at a terminal sees before the program is loaded, and that the progress line takes it over.
 import { describe, expect, it } from "vitest";
-import { showFirstSign } from "./first-sign.ts";
-import type { Streams } from "./io.ts";
-import { createProgressBar } from "./progress-bar.ts";
+import { showFirstSign } from "../../src/main.ts";
+import type { Streams } from "../../src/surfaces/cli/io.ts";
+import { createProgressBar } from "../../src/surfaces/cli/terminal.ts";
 
 function makeTerminal(isTTY = true) {
   let written = "";
@@ -20,8 +20,9 @@ function makeTerminal(isTTY = true) {
 const see = (argv: readonly string[], isTTY = true) => {
   const terminal = makeTerminal(isTTY);
   const isShown = showFirstSign(argv, () => terminal.stream);
-  return isShown ? terminal.read() : null;
+  return isShown === null ? null : terminal.read();
 };
+const STEP = { label: "looking at the tree", done: 0 };
 const SIGN = "\r\u001b[Klooking at the tree ...";
 
 describe("the first sign", () => {
@@ -45,7 +46,7 @@ describe("the first sign", () => {
 
   it("is wiped by whoever writes next, once", () => {
     const { stream, read } = makeTerminal();
-    const bar = createProgressBar(stream, true, true);
+    const bar = createProgressBar(stream, true, STEP);
     bar.end();
     bar.end();
     expect(read()).toBe("\r\u001b[K");
@@ -53,7 +54,7 @@ describe("the first sign", () => {
 
   it("stays as a line with its time when the work it speaks of is done, and is not wiped", () => {
     const { stream, read } = makeTerminal();
-    const bar = createProgressBar(stream, true, true);
+    const bar = createProgressBar(stream, true, STEP);
     const unit = "files, 11 changed since last time";
     bar.report({ label: "looking at the tree", done: 27_104, unit, ended: true });
     bar.end();
@@ -64,7 +65,7 @@ describe("the first sign", () => {
 
   it("becomes the line of the first report", () => {
     const { stream, read } = makeTerminal();
-    const bar = createProgressBar(stream, true, true);
+    const bar = createProgressBar(stream, true, STEP);
     bar.report({ label: "looking at the tree", done: 3, total: 12 });
     bar.end();
     expect(read()).toBe("\r\u001b[K██████░░░░░░░░░░░░░░░░░░ looking at the tree  3 of 12\r\u001b[K");

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { parseJson } from "../../core/canonical/index.ts";
-import { parseContract } from "../../core/contracts/index.ts";
-import { CONFIG, withDefaults } from "./config-schema.ts";
+import { parseJson } from "../../canonical/index.ts";
+import { parseContract } from "../index.ts";
+import { CONFIG, withDefaults } from "./config.ts";
 
 const resolve = (text: string) => withDefaults(parseContract(CONFIG, parseJson(text)));
 

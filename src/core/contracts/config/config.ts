@@ -1,24 +1,13 @@
 import { z } from "zod";
-import type { CapName } from "../../core/contracts/caps.ts";
-import {
-  agentConfig,
-  catalyticConfig,
-  contextConfig,
-  type ResolvedAgent,
-  type ResolvedCatalytic,
-  type ResolvedContext,
-  type ResolvedWorkflow,
-  resolveAgent,
-  resolveCatalytic,
-  resolveContext,
-  resolveWorkflow,
-  userAgentConfig,
-  workflowConfig,
-} from "../../core/contracts/config/index.ts";
-import { defineContract } from "../../core/contracts/index.ts";
-import type { UntrustedKey } from "./trusted-config.ts";
+import type { CapName } from "../caps.ts";
+import { defineContract } from "../contract.ts";
+import { agentConfig, type ResolvedAgent, resolveAgent, userAgentConfig } from "./agent.ts";
+import type { UntrustedKey } from "./agent-trust.ts";
+import { catalyticConfig, type ResolvedCatalytic, resolveCatalytic } from "./catalytic.ts";
+import { contextConfig, type ResolvedContext, resolveContext } from "./context.ts";
+import { type ResolvedWorkflow, resolveWorkflow, workflowConfig } from "./workflow.ts";
 
-/** `verbatim.config.json`. Every room's part lives in core/contracts/config, because rooms need its type. */
+/** `verbatim.config.json`. Every room's part has a file beside this one, because rooms need its type. */
 const configSchema = z.strictObject({
   $schema: z.string().optional(),
   context: contextConfig.optional(),

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { AgentConfig } from "../../core/contracts/config/index.ts";
-import { mergeAgentConfig, type OtherConfig } from "./trusted-config.ts";
+import type { AgentConfig } from "./agent.ts";
+import { mergeAgentConfig, type OtherConfig } from "./agent-trust.ts";
 
 const REPOSITORY: AgentConfig = {
   profile: "lamp",
