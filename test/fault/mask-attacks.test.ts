@@ -12,10 +12,10 @@ import {
 } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundleChild } from "../support/child.ts";
+import { scratchPlace } from "../support/scratch.ts";
 import { findClosedFolder, SOMEBODY } from "../support/somebody.ts";
 
 const SECRET = "tr0ub4dor-under-the-lamp";
@@ -89,7 +89,7 @@ const SCRIPT = Object.entries(ATTACKS)
   .map(([name, script]) => `printf '\\n## %s\\n' '${name}'; ( ${script} ) 2>&1 </dev/null`)
   .join("\n");
 
-const cache = fileURLToPath(new URL("../../node_modules/.cache", import.meta.url));
+const cache = scratchPlace();
 const VARIANTS = [
   { guard: "ns-overlay", bind: "perl", below: cache },
   { guard: "ns-bind", bind: "perl", below: cache },

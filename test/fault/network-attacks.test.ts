@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { chmodSync, copyFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -7,12 +8,17 @@ import { bundleChild } from "../support/child.ts";
 import { needs } from "../support/needs.ts";
 import { type Caged, LISTED, makeCageFolder, removeCage, runCaged } from "../support/network-cage.ts";
 import { findObstacle, makeTable, type Origins, openOrigins } from "../support/network-origin.ts";
+import { makeScratchFolder } from "../support/scratch.ts";
 import { findClosedFolder, SOMEBODY } from "../support/somebody.ts";
 
 // Guards: a command with the network `allow` reaches the listed hosts and nothing else, by every way that was ever tried
 // against this sandbox or published against another one, and what the proxy refused is in the record.
 
-const ATTACKER = fileURLToPath(new URL("../support/network-attacker.mjs", import.meta.url));
+// A copy, because the checkout may lie below the temporary folder, which a caged command does not see.
+const shelf = makeScratchFolder("attacker-");
+const ATTACKER = join(shelf, "network-attacker.mjs");
+copyFileSync(new URL("../support/network-attacker.mjs", import.meta.url), ATTACKER);
+chmodSync(shelf, 0o755);
 
 const VARIANTS = [
   { guard: "ns-overlay", bind: "perl" },
@@ -123,7 +129,8 @@ const REFUSED: readonly Row[] = [
 ];
 
 const obstacle = await findObstacle();
-const closed = findClosedFolder(fileURLToPath(new URL("../..", import.meta.url)));
+// The program for somebody else lies in the checkout, what it attacks with on the shelf.
+const closed = findClosedFolder(fileURLToPath(new URL("../..", import.meta.url))) ?? findClosedFolder(shelf);
 
 /** One run of all attacks, or why there is none. */
 type Ran = { readonly caged: Caged; readonly results: Readonly<Record<string, unknown>> } | { readonly why: string };
@@ -148,6 +155,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.allSettled(runs.values());
   for (const folder of folders) removeCage(folder);
+  rmSync(shelf, { recursive: true, force: true });
   program?.remove();
   await origins?.close();
 });

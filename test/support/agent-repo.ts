@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import type { CliResult } from "./cli.ts";
 import { runHere } from "./cli-in-process.ts";
+import { makeScratchFolder } from "./scratch.ts";
 
 /** A repository with a home of its own beside it. */
 export interface AgentRepo {
@@ -59,9 +59,7 @@ export interface Summary {
 
 export function makeAgentRepo(): AgentRepo {
   // Not below the temporary folder: an agent has a private one of its own, and its run must be visible to it.
-  const cache = fileURLToPath(new URL("../../node_modules/.cache", import.meta.url));
-  mkdirSync(cache, { recursive: true });
-  const base = realpathSync(mkdtempSync(join(cache, "verbatim-agent-")));
+  const base = makeScratchFolder("verbatim-agent-");
   onTestFinished(() => {
     execFileSync("chmod", ["-R", "u+rwX", base]);
     rmSync(base, { recursive: true, force: true });

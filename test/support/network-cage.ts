@@ -1,10 +1,10 @@
-import { chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { chownSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { createGuards } from "../../src/adapters/guards/index.ts";
 import type { Connection } from "../../src/core/network/connections.ts";
 import type { HostEntry } from "../../src/core/network/host-names.ts";
 import type { NetworkMode } from "../../src/rooms/catalytic/contracts/constants.ts";
+import { makeScratchFolder } from "./scratch.ts";
 import { SOMEBODY } from "./somebody.ts";
 
 export interface Caged {
@@ -39,9 +39,7 @@ export const LISTED: readonly HostEntry[] = [
 
 /** A folder for one cage, not below the temporary folder, which a command has for itself. */
 export function makeCageFolder(asSomebody = false): string {
-  const cache = fileURLToPath(new URL("../../node_modules/.cache", import.meta.url));
-  mkdirSync(cache, { recursive: true });
-  const base = realpathSync(mkdtempSync(join(cache, "cage-")));
+  const base = makeScratchFolder("cage-");
   for (const folder of ["root", "work", "work/cp0"]) mkdirSync(join(base, folder));
   const { uid, gid } = SOMEBODY;
   if (asSomebody && uid !== undefined) {

@@ -1,11 +1,11 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { launchBrowser } from "./browser.ts";
 import { BIN, type CliResult } from "./cli.ts";
 import { runHere } from "./cli-in-process.ts";
+import { makeScratchFolder } from "./scratch.ts";
 
 /** Waits are for conditions; this is only where they end on a machine with much else to do. */
 const PATIENCE_MS = 120_000;
@@ -35,9 +35,7 @@ export class StudioBench {
   constructor(...flags: readonly string[]) {
     this.#flags = flags;
     // An agent has a temporary folder of its own, so the repository lies elsewhere.
-    const cache = fileURLToPath(new URL("../../node_modules/.cache", import.meta.url));
-    mkdirSync(cache, { recursive: true });
-    this.#base = realpathSync(mkdtempSync(join(cache, "verbatim-studio-")));
+    this.#base = makeScratchFolder("verbatim-studio-");
     this.root = join(this.#base, "harbour");
     for (const folder of ["harbour", "home", "state"]) mkdirSync(join(this.#base, folder));
     this.#env = {

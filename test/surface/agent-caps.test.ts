@@ -75,7 +75,8 @@ describe("the caps of an agent", needs(linux), () => {
   });
 
   it("hold for verify commands that no guard holds back, whatever they leave behind", async () => {
-    const { verbatim } = makeRepo({ workflow: { verify: { isolation: "worktree" } } });
+    const { verbatim, trust } = makeRepo({ workflow: { verify: { isolation: "worktree" } } });
+    trust();
     const flags = [
       "agent",
       "--goal",

@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { makeScratchFolder } from "../../../test/support/scratch.ts";
 import { resolveAgentPolicy } from "../../rooms/workflow/index.ts";
 import type { HookCall } from "./hook-call.ts";
 import type { HookRules } from "./hook-rules.ts";
@@ -13,9 +13,7 @@ let rules: HookRules;
 
 beforeAll(() => {
   // Not in the temporary folder, which commands may use.
-  const cache = fileURLToPath(new URL("../../../node_modules/.cache", import.meta.url));
-  mkdirSync(cache, { recursive: true });
-  root = join(realpathSync(mkdtempSync(join(cache, "verbatim-verdict-"))), "gull-rock");
+  root = join(makeScratchFolder("verbatim-verdict-"), "gull-rock");
   mkdirSync(join(root, ".git", "hooks"), { recursive: true });
   mkdirSync(join(root, "src"));
   writeFileSync(join(root, "src", "lamp.ts"), "off\n");
