@@ -155,6 +155,16 @@ export const agentSummary = z.strictObject({
       since: z.string().nullable().default(null).describe("What happened to it since the agent began, in words."),
       reverified: z.boolean(),
       work_tree: z.string().optional().describe("The work tree it went into, where that is not the one of the run."),
+      commit: z
+        .strictObject({
+          commit: z.string(),
+          ref: z.string().describe("The branch it is on, or HEAD."),
+          aside: z.boolean().describe("It is on a branch of its own, and the working tree was not touched."),
+          signed: z.boolean(),
+          hooks: z.array(z.string()).describe("Hooks of the repository that let it through."),
+        })
+        .optional()
+        .describe("The commit that was made of it."),
     })
     .nullable()
     .default(null)

@@ -62,6 +62,14 @@ export function describeApplied(run: AgentSummary): string {
   const tree = run.landing?.work_tree;
   // Only there it can be taken back.
   const place = tree === undefined ? "" : ` in ${showPath(tree)}`;
+  const made = run.landing?.commit;
+  if (made !== undefined) {
+    const id = made.commit.slice(0, 7);
+    const on = made.ref === "HEAD" ? "" : ` on ${quotePath(made.ref)}`;
+    const back = made.aside ? `git branch -D ${quotePath(made.ref)}` : `git revert ${id}`;
+    const what = made.aside ? "committed" : "applied and committed";
+    return `${what} ${count(files, "file")}${unverified}${place} as ${id}${on}. Take it back: ${back}`;
+  }
   const undo =
     tree === undefined
       ? `verbatim agent undo ${run.run_id}`

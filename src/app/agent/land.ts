@@ -1,23 +1,25 @@
 import { VerbatimError } from "../../core/errors/index.ts";
 import {
   type AgentRecord,
-  type BaseTree,
   closeLanding,
   describeMoved,
   finishLanding,
   isLandingOpen,
   type Landing,
   type LandingPlan,
+  makeCommit,
   planLanding,
   type Run,
   requireNoConflict,
   requireVerified,
   toLanding,
   toLandingChanges,
+  undoLanding,
   writeLanding,
 } from "../../rooms/workflow/index.ts";
 import type { AgentSummary } from "./agent-summary.ts";
 import { type MadeCandidate, makeCandidate } from "./candidate.ts";
+import { type CommitPlace, type CommitWish, findCommitPlace, planOnHead, prepareCommit } from "./commit.ts";
 import { gateCandidate, tryCandidate } from "./judge.ts";
 import { type LandOptions, lookNow, refusedByGate, requireLandable, sayMoved, type TreeNow } from "./landable.ts";
 import type { AgentPorts } from "./ports.ts";
@@ -43,7 +45,20 @@ export async function land(
     verification: verification !== "passed",
     reverification: options.noReverify || (options.unverified && !isPart),
   };
-  return await session.withTree(() => landLocked(outside, { session, record }, made, without));
+  const wish = options.commit ?? record.now.request.commit ?? null;
+  if (wish !== null) refuseUnproved(options);
+  return await session.withTree(() => landLocked(outside, { session, record }, made, without, wish));
+}
+
+/** What lands without being verified as it lands is not committed as if it had been. */
+function refuseUnproved({ noReverify }: LandOptions): void {
+  if (!noReverify) return;
+  throw new VerbatimError("USAGE", {
+    message: {
+      cli: "--commit and --no-reverify contradict each other: what is committed is what was verified",
+      others: "commit and no_reverify contradict each other: what is committed is what was verified",
+    },
+  });
 }
 
 /** What lands: the whole candidate, one that was named, or a part that has just been judged and verified by itself. */
@@ -82,25 +97,33 @@ async function landLocked(
   { session, record }: OpenAgentRun,
   made: MadeCandidate,
   without: Without,
+  wish: CommitWish | null,
 ): Promise<AgentSummary> {
   const { run, now } = record;
   const { candidate } = made;
   const { c } = candidate;
-  const base: BaseTree = { tree: candidate.base.tree, objects: run.objects() };
-  const there = await lookNow(outside, run);
+  const base = { tree: candidate.base.tree, objects: run.objects() };
+  const committed = wish === null ? null : await findCommitPlace(run.ports, wish);
+  // A branch of its own leaves the working tree alone: what it follows is the tree that the change lands on.
+  const aside = wish?.branch == null ? null : committed;
+  const there: TreeNow = aside ?? (await lookNow(outside, run));
   const { landing, crypto, random } = run.ports;
   const content = await outside.content("append");
-  const plan = await planLanding({ ...landing, content, crypto }, base, candidate.files);
+  const plan =
+    aside === null
+      ? await planLanding({ ...landing, content, crypto }, base, candidate.files)
+      : await planOnHead(outside, run, base, aside, candidate.files);
   const l = now.landings + 1;
   const isMoved = there.tree !== candidate.base.tree;
   const moved = isMoved ? { moved: await sayMoved(run, candidate, there) } : {};
   const { here } = outside;
   const work_tree = here === null ? {} : { work_tree: { root: here.root, repo_id: here.repo_id } };
-  const planned = toLanding(plan, { l, candidate: c, onto: there, ...moved, ...work_tree });
+  const onto = { commit: there.commit, tree: there.tree };
+  const planned = toLanding(plan, { l, candidate: c, onto, ...moved, ...work_tree });
   await refuseConflict(record, planned, c);
   const plan_sha256 = record.writeLanding(planned, "plan");
   const { state, reason, verification } = now;
-  const begun = { l, c, onto: there, plan_sha256 };
+  const begun = { l, c, onto, plan_sha256 };
   await record.enter("AGENT_LANDING_STARTED", begun, "landing", null, {
     landings: l,
     landing: l,
@@ -111,7 +134,13 @@ async function landLocked(
   const place = { folder: run.folder, l };
   try {
     if (isMoved) await judgeAgain(outside, { session, record }, plan, there, without);
-    await writeLanding({ files: landing.files, content, crypto, random }, place, plan);
+    const request = { l, made, plan, there, unverified: without.verification || without.reverification };
+    if (committed !== null) await prepareCommit(outside, { session, record }, { ...request, place: committed });
+    await writeLanding({ files: landing.files, content, crypto, random }, place, aside === null ? plan : { files: [] });
+    if (committed !== null && !(await makeCommit(record, l))) {
+      undoLanding({ files: landing.files, crypto }, place);
+      throw headMoved(committed);
+    }
   } catch (thrown) {
     // What could not be put back is left to whoever comes next, who finds the journal open.
     if (!isLandingOpen(place)) await goBack(record, c, thrown);
@@ -121,6 +150,13 @@ async function landLocked(
   closeLanding(place);
   await session.event("orchestrator", "RUN_PASSED", "");
   return toSummary(record);
+}
+
+function headMoved({ ref, commit }: CommitPlace): VerbatimError {
+  return new VerbatimError("LAND_RACED", {
+    message: `${ref.replace("refs/heads/", "")} moved on from ${commit.slice(0, 7)} while the change was committed; everything was put back`,
+    details: { ref, commit },
+  });
 }
 
 /** What a landing does without. */

@@ -11,6 +11,7 @@ import {
   resolveSelection,
 } from "../../rooms/workflow/index.ts";
 import { type MadeCandidate, readCandidate } from "./candidate.ts";
+import type { CommitWish } from "./commit.ts";
 import { describeRejection } from "./judge.ts";
 import type { AgentPorts } from "./ports.ts";
 import { rememberBase } from "./prepare-base.ts";
@@ -27,6 +28,8 @@ export interface LandOptions {
   readonly noReverify: boolean;
   /** Land although the verification failed or is missing. */
   readonly unverified: boolean;
+  /** Commit it; undefined: as the run was asked to. */
+  readonly commit?: CommitWish | undefined;
 }
 
 export const LAND_ALL: LandOptions = { candidate: null, only: [], except: [], noReverify: false, unverified: false };

@@ -8,6 +8,7 @@ import { agentSummary } from "./agent-summary.ts";
 import { startInBackground } from "./background.ts";
 import { BACKGROUND_OPERATIONS } from "./background-operations.ts";
 import { type CapFlags, planCaps } from "./caps.ts";
+import { commitFlags, toCommitWish } from "./commit-flags.ts";
 import { equip, listHosts } from "./equip.ts";
 import { LAND_ALL } from "./landable.ts";
 import { agentList, listAgentRuns } from "./list.ts";
@@ -131,6 +132,7 @@ const runFields = {
   ),
   env_all: z.boolean().default(false).describe("The agent gets every variable of yours but those of Verbatim."),
   name: z.string().min(1).max(100).optional().describe("What ps calls the run (default: its goal)."),
+  ...commitFlags,
 };
 
 type RunInput = z.output<z.ZodObject<typeof runFields>>;
@@ -167,6 +169,7 @@ function toRequest(outside: AgentPorts, input: RunInput, command: readonly strin
     see: toSeen(outside, input.see),
     masks: { unmask: input.unmask, all: input.show_secrets },
     caps: planCaps(outside, input),
+    commit: toCommitWish(input),
   };
 }
 
@@ -322,7 +325,7 @@ const apply = defineOperation({
   effect: "mutate",
   who: OWNER,
   surfaces: WITH_HTTP,
-  localFields: ["no_reverify", "unverified", "yes", "here"],
+  localFields: ["no_reverify", "unverified", "yes", "here", ...Object.keys(commitFlags)],
   input: z.strictObject({
     run,
     candidate: z.int().min(1).optional().describe("The number of a candidate, such as a choice that was verified."),
@@ -332,12 +335,14 @@ const apply = defineOperation({
     unverified: z.boolean().default(false).describe("Apply although the verification failed."),
     dry_run: z.boolean().default(false).describe("Say what would become of each file, and change nothing."),
     yes: z.boolean().default(false).describe("Ask nothing, also where somebody should look at the change first."),
+    ...commitFlags,
     here,
   }),
   output: agentSummary,
   run(outside: AgentPorts, { run: name, candidate = null, dry_run, here, ...input }) {
     const { only, except, no_reverify: noReverify, unverified } = input;
-    const options = { candidate, only, except, noReverify, unverified };
+    const commit = toCommitWish(input) ?? undefined;
+    const options = { candidate, only, except, noReverify, unverified, commit };
     return dry_run ? foreseeAgentRun(outside, name, options, here) : applyAgentRun(outside, name, options, here);
   },
 });

@@ -4,6 +4,7 @@ import type { CatalyticPorts, TreeScan } from "../../rooms/catalytic/index.ts";
 import type {
   ChangedPaths,
   CommandFacts,
+  CommitHook,
   RepoIdentity,
   RepositoryFacts,
   VerifyPorts,
@@ -99,6 +100,12 @@ export interface AgentPorts extends Pick<Composition, OfTheWorkspace> {
   commandFacts(): CommandFacts & RepositoryFacts;
   /** Where a candidate can be verified, and what that takes. */
   verification(request: PlaceRequest): Promise<VerifyPorts>;
+  /** The command that runs hooks in a view of the tree of a commit. */
+  hookCommand(asked: {
+    readonly tree: string;
+    readonly hooks: readonly CommitHook[];
+    readonly message: string;
+  }): readonly string[];
   /**
    * At most so many bytes of a file below a folder that the agent may have written, and its size; why it is not read
    * where a link or something else than a file is in its place; null where nothing is.

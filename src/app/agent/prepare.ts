@@ -14,6 +14,7 @@ import {
 } from "../../rooms/workflow/index.ts";
 import { describeBreak, requirePaths, toKeptPlaces } from "./agent-arguments.ts";
 import { recordProcess } from "./agent-process.ts";
+import { findCommitPlace } from "./commit.ts";
 import { groupDigits } from "./explain-words.ts";
 import { warnOfPatch } from "./judge.ts";
 import { requireNetwork } from "./network.ts";
@@ -52,6 +53,7 @@ export async function prepare(
   requirePaths(outside.places().root, request);
   await requireCommit(outside);
   const asked = await outside.workflow("mutate");
+  if (request.commit !== null) await findCommitPlace(asked, request.commit);
   warnOfPatch(outside);
   sayWhereVerified(outside, request);
   const base = shared === null ? rememberBase(asked.git, () => look(outside)) : { git: shared, look: () => null };

@@ -197,7 +197,12 @@ function readOwnFailures(run: Run, { result }: VerificationReport): NonNullable<
 function toLandingView(record: AgentRecord): AgentSummary["landing"] {
   const { landing: l, base } = record.now;
   const landing = l === null ? null : record.landing(l, "result");
-  return landing === null ? null : describeLanding(landing, base.tree, isVerified(record));
+  if (landing === null) return null;
+  const made = record.landingCommit(landing.l);
+  const described = describeLanding(landing, base.tree, isVerified(record));
+  if (made?.state !== "done") return described;
+  const { commit, ref, aside, signed, hooks } = made;
+  return { ...described, commit: { commit, ref: ref.replace("refs/heads/", ""), aside, signed, hooks: [...hooks] } };
 }
 
 /** What became of each file of a change, or would. */

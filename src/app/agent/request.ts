@@ -11,6 +11,7 @@ import {
   type RequestedCommand,
   verifyNotConfigured,
 } from "../../rooms/workflow/index.ts";
+import type { CommitWish } from "./commit.ts";
 import type { Equipment } from "./equip.ts";
 import type { NetworkPlan } from "./network.ts";
 import type { AgentPorts } from "./ports.ts";
@@ -36,6 +37,8 @@ export interface AgentRequest {
   readonly hashAll: boolean;
   readonly network: NetworkPlan;
   readonly caps: Caps;
+  /** Null: applying it makes no commit. */
+  readonly commit: CommitWish | null;
   readonly equipment: Equipment;
   /** Places below temporary folders that the agent sees. */
   readonly see: readonly string[];
@@ -131,6 +134,7 @@ export function toRecorded(request: AgentRequest, keep: readonly string[]): Agen
     hash_all: request.hashAll,
     network: { mode: request.network.mode, hosts: request.network.hosts.map((one) => ({ ...one })) },
     caps: { ...request.caps },
+    ...(request.commit === null ? {} : { commit: { ...request.commit } }),
     profile: request.equipment.known?.profile.name ?? NO_PROFILE,
     masks: { unmask: [...request.masks.unmask], all: request.masks.all, verify: [], verify_all: false },
   };

@@ -6,6 +6,7 @@ import { formatChangePatch } from "../../adapters/git/change-patch.ts";
 import { listFilteredPaths } from "../../adapters/git/filtered-paths.ts";
 import { listIgnoredPaths } from "../../adapters/git/ignored-paths.ts";
 import { findCommonDir, listWorkTrees } from "../../adapters/git/top-level.ts";
+import { COMMIT_HOOKS_SCRIPT } from "../../adapters/process/commit-hooks-script.ts";
 import { readHost } from "../../adapters/process/host.ts";
 import type { Effect } from "../../core/operation.ts";
 import type { ContentStore } from "../../core/ports.ts";
@@ -89,6 +90,14 @@ export function agentPorts(composition: Composition): AgentPorts {
     commandFacts: () => createCommandFacts(composition),
     verification: async (request) =>
       createVerifyPorts(composition, await chooseVerificationPlace(composition, request)),
+    hookCommand: (asked) => [
+      process.execPath,
+      "--input-type=commonjs",
+      "-e",
+      COMMIT_HOOKS_SCRIPT,
+      "--",
+      JSON.stringify(asked),
+    ],
     readLeft(folder, path, most) {
       if (!isPlainBelow(folder, path)) return { refused: "not_a_folder" };
       const place = join(folder, path);

@@ -97,6 +97,7 @@ function toRequest(agent: AgentPorts, goal: string, script: string): AgentReques
     keep: [],
     hashAll: false,
     see: [],
+    commit: null,
     masks: { unmask: [], all: false },
   };
 }

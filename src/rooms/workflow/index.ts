@@ -43,6 +43,9 @@ export { type FileHunks, type Hunk, readHunks } from "./candidate/hunks.ts";
 export { type SelectPorts, selectChanges } from "./candidate/select-changes.ts";
 export { buildSelectedImage } from "./candidate/selected-image.ts";
 export { resolveSelection, type SelectionRequest } from "./candidate/selection.ts";
+export { formatCommitMessage, requireMessage } from "./commit/message.ts";
+export { makeCommit } from "./commit/settle-commit.ts";
+export { readTreeAsFiles } from "./commit/tree-as-files.ts";
 export { toBytes, WORKFLOW_AREAS } from "./conformance.ts";
 export type { AgentProfile, LoginFile } from "./contracts/agent-profile.ts";
 export {
@@ -67,6 +70,7 @@ export {
   CHOICE_VERSION,
   type Choice,
 } from "./contracts/candidate.ts";
+export { LANDING_COMMIT_VERSION, type LandingCommit } from "./contracts/commit.ts";
 export { WORKFLOW_CONTRACTS } from "./contracts/index.ts";
 export { LANDING, type LandedFile, type Landing } from "./contracts/landing.ts";
 export { expandTemplate, formatArgv, splitWords, type TemplateValues } from "./dispatch/argv-template.ts";
@@ -142,6 +146,10 @@ export type {
   BaseTree,
   ChangedPaths,
   ChangeSide,
+  CommitHook,
+  CommitPoint,
+  CommitRow,
+  Commits,
   GateScript,
   GateSession,
   GitWork,

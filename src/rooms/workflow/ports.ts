@@ -8,6 +8,7 @@ export type {
   LeftSide,
   PathChange,
 } from "./candidate/ports.ts";
+export type { CommitHook, CommitPoint, CommitRow, Commits, TreePath } from "./commit/ports.ts";
 export type { AgentCommand, AgentCommandResult, AgentRunner } from "./dispatch/ports.ts";
 export type { FileToPut, LandingFiles, LineRange, TextMerge, TreeEntry, TreeFiles } from "./landing/ports.ts";
 export type { FileText, FoundFile, RepoReader } from "./librarian/ports.ts";

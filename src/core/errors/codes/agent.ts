@@ -224,6 +224,36 @@ export const AGENT_CODES = {
       http: "Load the change again and choose from its files and hunks.",
     },
   },
+  GIT_IDENTITY_MISSING: {
+    exit: 2,
+    http: 409,
+    says: "git does not know whose commits these would be.",
+    fix: {
+      cli: "Tell git who you are: git config user.name NAME, git config user.email ADDRESS",
+      mcp: "Ask the user to set user.name and user.email in their git settings.",
+      http: "Set user.name and user.email in the git settings of this machine.",
+    },
+  },
+  COMMIT_REFUSED: {
+    exit: 1,
+    http: 409,
+    says: "The change cannot be committed as the repository is now; nothing was applied.",
+    fix: {
+      cli: "Apply it without --commit, and commit it yourself.",
+      mcp: "Ask the user to apply the change and to commit it.",
+      http: "Apply it without a commit, and commit it in a terminal.",
+    },
+  },
+  COMMIT_HOOK_REFUSED: {
+    exit: 1,
+    http: 409,
+    says: "A hook of the repository refused the commit; nothing was applied.",
+    fix: {
+      cli: "Read what it printed, or apply the change without --commit.",
+      mcp: "Tell the user what the hook printed.",
+      http: "Read what it printed, or apply the change without a commit.",
+    },
+  },
   SETUP_FAILED: {
     exit: 1,
     http: 409,

@@ -12,6 +12,7 @@ import {
   type AgentState,
 } from "../contracts/agent-run.ts";
 import { CANDIDATE, CARRIED, type Candidate, type Carried, CHOICE, type Choice } from "../contracts/candidate.ts";
+import { LANDING_COMMIT, type LandingCommit } from "../contracts/commit.ts";
 import { LANDING, type Landing } from "../contracts/landing.ts";
 import { type AgentRecordKind, type NewWorkflowRecord, WORKFLOW_RECORDS } from "../contracts/records.ts";
 import { appendToRun } from "../run/agent-projection.ts";
@@ -173,6 +174,15 @@ export class AgentRecord {
 
   writeLanding(landing: Landing, file: "plan" | "result"): string {
     return this.#write(`agent/landings/${toName(landing.l)}/${file}.json`, landing);
+  }
+
+  /** The commit that a landing made or was about to make; null: none. */
+  landingCommit(l: number): LandingCommit | null {
+    return readFile(this.run, `agent/landings/${toName(l)}/commit.json`, LANDING_COMMIT);
+  }
+
+  writeLandingCommit(commit: LandingCommit): void {
+    this.#write(`agent/landings/${toName(commit.l)}/commit.json`, commit);
   }
 
   /** A file and what it speaks of, which has its name before it. All become durable at once: one by one is slow. */

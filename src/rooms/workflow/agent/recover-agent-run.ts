@@ -1,4 +1,5 @@
 import { assertNever, VerbatimError } from "../../../core/errors/index.ts";
+import { requireUncommitted, settleCommit } from "../commit/settle-commit.ts";
 import { type AgentState, AT_WORK } from "../contracts/agent-run.ts";
 import type { Landing } from "../contracts/landing.ts";
 import { LandingRecord } from "../landing/landing-record.ts";
@@ -78,9 +79,10 @@ async function recoverOpenLanding({ run }: Session, record: AgentRecord): Promis
   const { state, kept } = recoverLanding({ files, crypto: run.ports.crypto }, place);
   switch (state) {
     case "completed": {
+      const commit = await settleCommit(record, l);
       await finishLanding(record, record.landing(l, "plan")!, []);
       closeLanding(place);
-      return "its landing was complete; only the record of it was missing";
+      return commit ?? "its landing was complete; only the record of it was missing";
     }
     case "undone":
     case "restored":
@@ -110,7 +112,9 @@ export async function finishLanding(
   if (c === null || made === null)
     throw new VerbatimError("RUN_CORRUPT", { message: "the landed candidate is missing" });
   const applied_at = record.run.now();
-  const result: Landing = { ...plan, ...(verification === null ? {} : { verification }), applied_at };
+  const commit = record.landingCommit(plan.l);
+  const committed = commit?.state === "done" ? { commit: commit.commit } : {};
+  const result: Landing = { ...plan, ...(verification === null ? {} : { verification }), ...committed, applied_at };
   const result_sha256 = record.writeLanding(result, "result");
   const merged = plan.files.filter(({ how }) => how === "merged").length;
   const facts = { l: plan.l, c, candidate: made.sha256, files: plan.files.length, merged, verification };
@@ -129,6 +133,7 @@ export async function undoAgentRun(session: Session, record: AgentRecord): Promi
       where: session.run.folder.dir,
     });
   }
+  await requireUncommitted(record, l);
   const { landing, crypto } = session.run.ports;
   return await session.withTree(async () => {
     const place = { folder: session.run.folder, l };

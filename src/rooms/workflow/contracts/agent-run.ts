@@ -92,6 +92,8 @@ const request = z.strictObject({
   caps: caps.optional(),
   /** `none`: what every agent gets, and nothing else. */
   profile: text.optional(),
+  /** How applying it lands: as a commit, on a branch of its own where one is named. */
+  commit: z.strictObject({ message: text.nullable(), branch: text.nullable() }).optional(),
   /** Hidden files that were shown: to the agent and its verifications, all of them, or to verifications alone. */
   masks: z.strictObject({ unmask: texts, all: z.boolean(), verify: texts, verify_all: z.boolean() }).optional(),
 });

@@ -17,6 +17,7 @@ import { AGENT_PROFILE } from "./agent-profile.ts";
 import { AGENT_ATTEMPT, AGENT_GATE, AGENT_RUN } from "./agent-run.ts";
 import { AGENT_PRICES, AGENT_USAGE } from "./agent-usage.ts";
 import { CANDIDATE, CARRIED, CHOICE } from "./candidate.ts";
+import { LANDING_COMMIT } from "./commit.ts";
 import { LANDING, LANDING_JOURNAL, LANDING_SNAPSHOT } from "./landing.ts";
 import { TEXT_CONTRACTS } from "./text-contracts.ts";
 
@@ -212,5 +213,6 @@ export const WORKFLOW_CONTRACTS: readonly ContractObject[] = [
   LANDING,
   LANDING_SNAPSHOT,
   LANDING_JOURNAL,
+  LANDING_COMMIT,
   ...TEXT_CONTRACTS,
 ];

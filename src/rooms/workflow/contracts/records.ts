@@ -114,6 +114,21 @@ const AGENT_BODIES = {
     without: z.array(z.enum(["verification", "reverification"])),
     result_sha256: hashHex,
   }),
+  AGENT_COMMITTED: z.strictObject({
+    ...stands,
+    l: number,
+    /** The candidate whose tree it is. */
+    c: number,
+    candidate: hashHex,
+    commit: objectId,
+    parent: objectId,
+    tree: objectId,
+    ref: text,
+    /** What verified exactly that tree; null: nothing did. */
+    verification: number.nullable(),
+    signed: z.boolean(),
+    hooks: z.array(text),
+  }),
   AGENT_LAND_REFUSED: z.strictObject({ ...stands, l: number.nullable(), c: number, code: text, paths: z.array(text) }),
   AGENT_DISCARDED: z.strictObject({ ...stands }),
   AGENT_UNDONE: z.strictObject({ ...stands, l: number, paths: z.array(text) }),

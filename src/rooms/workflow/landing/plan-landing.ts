@@ -8,7 +8,7 @@ import type { BaseTree, LandingFiles, TextMerge, TreeFiles } from "../ports.ts";
 
 /** What landing needs from outside to decide. */
 export interface PlanPorts {
-  readonly files: LandingFiles;
+  readonly files: Pick<LandingFiles, "look" | "names" | "below">;
   readonly trees: TreeFiles;
   readonly merge: TextMerge;
   readonly content: Pick<ContentStore, "get" | "put">;
@@ -147,7 +147,7 @@ function findObstacle(
 }
 
 /** The file on the way to a path; null when it is a link or something else. */
-function findBlocker(files: LandingFiles, path: string): string | null {
+function findBlocker(files: PlanPorts["files"], path: string): string | null {
   const parts = path.split("/");
   for (let depth = 1; depth < parts.length; depth++) {
     const place = parts.slice(0, depth).join("/");
@@ -159,7 +159,7 @@ function findBlocker(files: LandingFiles, path: string): string | null {
 }
 
 /** Whether another spelling of a new name is there, which some file systems would take for the same file. */
-function hasTwin(files: LandingFiles, path: string, gone: readonly string[]): boolean {
+function hasTwin(files: PlanPorts["files"], path: string, gone: readonly string[]): boolean {
   const parts = path.split("/");
   return parts.some((name, depth) => {
     const folder = parts.slice(0, depth).join("/");

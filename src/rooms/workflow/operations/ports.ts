@@ -5,6 +5,7 @@ import type { Platform } from "../patch/patch-names.ts";
 import type { PatchPolicy } from "../patch/patch-policy.ts";
 import type {
   AgentRunner,
+  Commits,
   GitWork,
   Interrupts,
   Isolations,
@@ -40,6 +41,8 @@ export interface WorkflowPorts {
   readonly isolations: Isolations;
   /** What landing needs to read, to merge, and to write the working tree. */
   readonly landing: { readonly files: LandingFiles; readonly trees: TreeFiles; readonly merge: TextMerge };
+  /** What commits of the user's repository are made with. */
+  readonly commits: Commits;
   /** Keeps everyone else from working on the tree while it changes: DOMAIN_BUSY. Gives back what lets go of it. */
   readonly lockTree: (runId: string) => Promise<() => void>;
   readonly agents: AgentRunner;

@@ -40,6 +40,8 @@ const RUN_FLAGS = {
   max_binary: { value: "SIZE" },
   profile: { value: "NAME" },
   name: { value: "TEXT" },
+  message: { short: "m", value: "MSG" },
+  branch: { value: "NAME" },
   env: { value: "NAME" },
   unmask: { value: "PATH" },
   see: { value: "PATH" },
@@ -134,11 +136,17 @@ export const noun: Noun = {
     defineVerb("agent.apply", {
       path: ["apply"],
       args: RUN,
-      flags: { only: { value: "SPEC" }, except: { value: "SPEC" } },
+      flags: {
+        only: { value: "SPEC" },
+        except: { value: "SPEC" },
+        message: { short: "m", value: "MSG" },
+        branch: { value: "NAME" },
+      },
       examples: [
         "verbatim agent apply 20250102-030405",
         "verbatim agent apply 20250102-030405 --only src/date.ts:1,3-4",
         "verbatim agent apply 20250102-030405 --except docs --dry-run",
+        'verbatim agent apply 20250102-030405 --commit -m "round the hour down"',
       ],
       async prepare(given, io, app) {
         const isAsked = canAsk(io) && given.yes !== true && given.dry_run !== true && given.run !== undefined;
@@ -254,6 +262,7 @@ function countConflicts({ landing }: AgentView): number {
 function renderLanding(view: AgentView, io: Io): void {
   const { landing, verify } = view;
   if (landing === null) return;
+  if (landing.commit?.aside === true) return;
   if (landing.moved) io.line(landing.since ?? "the tree moved on since the agent began");
   const others = landing.files.filter(({ how }) => how === "as_is");
   const others_count = landing.moved ? others.length : 0;
