@@ -18,6 +18,13 @@ const folders: string[] = [];
 /** A process of the same user outside, which nobody inside may touch, and a piece of memory that it shares. */
 let victim: ReturnType<typeof spawn>;
 let segment = "";
+/** A key that the kernel keeps for this user, and one for this session; null where it keeps none. */
+let keys: ReturnType<typeof spawn> | null = null;
+const [ADD_KEY, KEYCTL] = process.arch === "arm64" ? [217, 219] : [248, 250];
+/** Asks for them by name in the keyrings of the session, the user and both, and for all that are listed. */
+const READ_KEYS = `my ($t, $n) = ("user", "verbatim-${process.pid}"); my @found = map { my $r = $_; my $k = syscall(${KEYCTL}, 10, $r, $t, $n, 0); $k > 0 ? $k : () } (-3, -4, -5);
+push @found, syscall(218 + 31 * (${ADD_KEY} == 248), $t, $n, 0, 0); open(my $l, "<", "/proc/keys"); while (<$l>) { push @found, hex($1) if /^([0-9a-f]+) .*verbatim-${process.pid}/ }
+for my $k (@found) { my $b = "\\0" x 64; my $got = syscall(${KEYCTL}, 11, $k, $b, 64, 0); print "out $k\n" if $got > 0 }`;
 const KEY = 0x56000000 + (process.pid & 0xffff);
 
 beforeAll(async () => {
@@ -27,10 +34,14 @@ beforeAll(async () => {
   const maker = spawn("/usr/bin/perl", ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
   const [bytes] = (await once(maker.stdout!, "data")) as [Buffer];
   segment = bytes.toString().trim();
+  const add = `my ($t, $n, $v) = ("user", "verbatim-${process.pid}", "the key to the lamp room"); my @k = map { syscall(${ADD_KEY}, $t, $n, $v, length($v), $_) } (-3, -4); $| = 1; print "@k\n"; <STDIN>; syscall(${KEYCTL}, 9, $k[1], -4, 0, 0)`;
+  keys = spawn("/usr/bin/perl", ["-e", add], { stdio: ["pipe", "pipe", "inherit"] });
+  await once(keys.stdout!, "data");
 });
 
 afterAll(() => {
   victim?.kill("SIGKILL");
+  keys?.stdin?.end();
   if (segment !== "") spawn("/usr/bin/perl", ["-e", `shmctl(${segment}, 0, 0)`], { stdio: "ignore" });
   for (const folder of folders) removeCage(folder);
 });
@@ -78,6 +89,11 @@ const ESCAPES: readonly Escape[] = [
     name: "descriptors that were left open",
     script: `perl -e 'opendir(my $d, "/proc/self/fd"); for my $n (readdir($d)) { next if $n !~ /^[0-9]+$/ || $n < 3 || $n == fileno($d); print "out $n ", readlink("/proc/self/fd/$n"), "\\n" }'`,
     classes: EVERY,
+  },
+  {
+    name: "keys that the kernel keeps for the user and the session (they have no namespace)",
+    script: `cat > keys.pl <<'END'\n${READ_KEYS}\nEND\nperl keys.pl; unshare --user --map-root-user perl keys.pl; unshare --user perl keys.pl`,
+    classes: NAMESPACE,
   },
   {
     name: "shared memory of the machine",

@@ -1,8 +1,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { openControlGroup } from "../../src/adapters/guards/caps/control-group.ts";
 import { launchCapped } from "../../src/adapters/guards/caps/launch-capped.ts";
-import { type BindLauncher, MECHANISMS } from "../../src/adapters/guards/mechanisms.ts";
+import { type BindLauncher, findGroups, MECHANISMS } from "../../src/adapters/guards/mechanisms.ts";
 import type { CapHit, Caps, HeldBy } from "../../src/core/contracts/caps.ts";
 import { GUARD_FACTS, type GuardName } from "../../src/core/contracts/guards.ts";
 import { isVerbatimError } from "../../src/core/errors/index.ts";
@@ -66,7 +65,7 @@ export async function runCapped(request: CappedRequest): Promise<Capped | string
         onOutput: (_stream, bytes) => void output.push(Buffer.from(bytes)),
       },
       (one) => MECHANISMS[guard].launch(one, bind),
-      request.ungrouped ? () => null : openControlGroup,
+      request.ungrouped ? () => null : findGroups(guard, bind),
     );
     const { exit_code } = await running.ended;
     const place = isNamespace ? running.merged(layer) : copy;

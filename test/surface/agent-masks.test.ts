@@ -3,7 +3,8 @@ import { spawnSync } from "node:child_process";
 import { linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type AgentRepo, makeAgentRepo } from "../support/agent-repo.ts";
+import { type AgentRepo, makeAgentRepo, type Summary } from "../support/agent-repo.ts";
+import { runHere } from "../support/cli-in-process.ts";
 
 const SECRET = "tr0ub4dor-in-the-lamp-room";
 
@@ -94,6 +95,29 @@ describe.each(["ns-overlay", "ns-bind"])("under %s", (guard) => {
     expect(shown).toContain("7 secret places hidden from it: .env, .env.staging, keys/tracked.pem,");
     expect(shown).toContain(".env is not part of the change: the agent cannot see what is in it; let it: --unmask");
   });
+});
+
+it("hides credentials where a variable of their tool moved them, and logins that a repository's own profile leaves out", async () => {
+  const repo = makeSecretRepo();
+  repo.inHome("cloud/key.json");
+  repo.inHome("boxes/config.json");
+  repo.inHome(".claude/.credentials.json", "{}");
+  repo.inHome(".cargo/credentials.toml");
+  repo.write("account.json", SECRET);
+  const kept = { schema_version: "verbatim-agent-profile-v1", title: "Another", detect: { programs: ["nobody"] } };
+  repo.write("verbatim.config.json", JSON.stringify({ agent: { profiles: { codex: kept, claude: kept } } }));
+  const env = {
+    KUBECONFIG: `${join(repo.home, "notes.txt")}:${join(repo.home, "cloud/key.json")}`,
+    DOCKER_CONFIG: join(repo.home, "boxes"),
+    GOOGLE_APPLICATION_CREDENTIALS: join(repo.root, "account.json"),
+  };
+  const places = ["cloud/key.json", "boxes/config.json", ".codex/auth.json", ".claude/.credentials.json"];
+  const all = [...places, ".cargo/credentials.toml", "notes.txt"].map((place) => `$HOME/${place}`);
+  const script = `{ ${LOOK([...all, "account.json"])}; } > seen.txt`;
+  const flags = ["agent", "--goal", "look", "--no-verify", "--json", "--", "sh", "-c", script];
+  const { stdout } = await runHere(flags, { cwd: repo.root, env: { ...repo.env, ...env } });
+  const patch = readFileSync(join((JSON.parse(stdout) as Summary).run_dir, "artifacts/diff.patch"), "utf8");
+  expect([...patch.matchAll(/^\+.* ([0-9]+)$/gm)].map(([, size]) => size)).toEqual(["0", "0", "0", "0", "0", "0", "0"]);
 });
 
 it("shows what somebody asks to show, to the agent and to what verifies its work, and nothing of Verbatim itself", async () => {

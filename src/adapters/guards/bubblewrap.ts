@@ -6,7 +6,7 @@ import { endMarked } from "../process/leftovers.ts";
 import { type Leash, toStdin } from "../process/supervisor.ts";
 import { ControlledLauncher, startFailed } from "./control.ts";
 import { BUBBLEWRAP_SCRIPT, SHUT_SCRIPT } from "./scripts.ts";
-import { makeSocketFilter } from "./seccomp.ts";
+import { makeCallFilter } from "./seccomp.ts";
 import { findTool } from "./tools.ts";
 
 /**
@@ -139,9 +139,8 @@ const SHELL_WORDS = 6;
 function openFiles(request: LaunchRequest): (number | "ignore")[] {
   const variables = openVariables(request);
   const groups = (request.limits?.groups ?? []).map((file) => openSync(file, constants.O_WRONLY));
-  if (request.network === "inherit") return [variables, "ignore", "ignore", ...groups];
-  const filter = makeSocketFilter(process.arch);
-  if (filter === null) throw startFailed(`there is no filter of sockets for ${process.arch}`);
+  const filter = makeCallFilter(process.arch, request.network !== "inherit");
+  if (filter === null) throw startFailed(`there is no filter of system calls for ${process.arch}`);
   writeFileSync(`${request.work}/filter`, filter, { mode: 0o600 });
   const folder = needsRelay(request) ? openSync(request.work, constants.O_RDONLY | constants.O_DIRECTORY) : "ignore";
   return [variables, folder, openSync(`${request.work}/filter`, constants.O_RDONLY), ...groups];
@@ -201,7 +200,8 @@ function toArguments(request: LaunchRequest): string[] {
     "--unshare-pid",
     "--unshare-ipc",
     "--unshare-uts",
-    ...(network === "inherit" ? [] : ["--unshare-net", "--seccomp", String(FILTER_FD)]),
+    ...(network === "inherit" ? [] : ["--unshare-net"]),
+    ...["--seccomp", String(FILTER_FD)],
   );
   if (isRoot) argv.push("--cap-drop", "ALL", ...KEPT_CAPABILITIES.flatMap((name) => ["--cap-add", name]));
   else argv.push("--unshare-user", "--uid", String(process.getuid?.()), "--gid", String(process.getgid?.()));

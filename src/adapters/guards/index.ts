@@ -8,7 +8,7 @@ import { endMarked } from "../process/leftovers.ts";
 import { PseudoTerminal } from "../process/pseudo-terminal.ts";
 import { launchCapped } from "./caps/launch-capped.ts";
 import { landlockAbi } from "./landlock.ts";
-import { type BindLauncher, MECHANISMS } from "./mechanisms.ts";
+import { type BindLauncher, findGroups, MECHANISMS } from "./mechanisms.ts";
 import { findNamespaceTools } from "./namespace.ts";
 import { probeGuards } from "./probe.ts";
 import { findTool } from "./tools.ts";
@@ -43,7 +43,8 @@ async function launchConnected(
   resolve: ResolveName,
 ): Promise<RunningCommand> {
   const ways = await openWays(request, resolve);
-  const start = (wanted: LaunchRequest) => launchCapped(wanted, (one) => launch(one, bind));
+  const start = (wanted: LaunchRequest) =>
+    launchCapped(wanted, (one) => launch(one, bind), findGroups(request.guard, bind));
   if (ways === null) return start(request);
   try {
     const env = { ...request.env, ...ways.env };

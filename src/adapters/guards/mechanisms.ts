@@ -4,6 +4,7 @@ import { promisify } from "node:util";
 import type { GuardName } from "../../core/contracts/guards.ts";
 import type { LaunchRequest, ProbeReason, RunningCommand } from "../../rooms/catalytic/ports.ts";
 import { launchInBubblewrap } from "./bubblewrap.ts";
+import { openAnyGroup, openControlGroup } from "./caps/control-group.ts";
 import { landlockAbi, launchUnderLandlock } from "./landlock.ts";
 import { findNamespaceTools, launchInNamespaces } from "./namespace.ts";
 import { launchPlain, launchUnderSeatbelt } from "./plain.ts";
@@ -56,6 +57,14 @@ export const MECHANISMS: Readonly<Record<GuardName, Mechanism>> = {
   },
   audit: { launch: launchPlain, findObstacle: () => null, explain: explainStart },
 };
+
+/** Where a launcher finds control groups for its command: one that joins none is given none. */
+export function findGroups(guard: GuardName, bind: BindLauncher): typeof openAnyGroup {
+  // Its first process is the command's: what another program starts around it would end before it was read.
+  if (guard === "ns-bind" && bind === "bubblewrap") return openControlGroup;
+  const isSession = guard === "seatbelt" || (guard === "audit" && findTool("perl") === null);
+  return isSession ? () => null : openAnyGroup;
+}
 
 async function findNamespaceObstacle(): Promise<ProbeReason | null> {
   if (findNamespaceTools() === null) return "TOOL_MISSING";

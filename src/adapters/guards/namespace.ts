@@ -6,7 +6,7 @@ import { childrenOf } from "../process/children.ts";
 import { toStdin } from "../process/supervisor.ts";
 import { ControlledLauncher, formatLimits, formatPairs, formatTerminal, startFailed } from "./control.ts";
 import { NAMESPACE_SCRIPT } from "./scripts.ts";
-import { makeSocketFilter } from "./seccomp.ts";
+import { makeCallFilter } from "./seccomp.ts";
 import { findTool } from "./tools.ts";
 
 /** The tools the namespace guards need, or null when one is missing. */
@@ -36,7 +36,8 @@ export async function launchInNamespaces(request: LaunchRequest): Promise<Runnin
     NAMESPACE_SCRIPT,
     `${request.work}/launch`,
   ];
-  const child = spawn(tools.setpriv, argv, {
+  const [program, ...words] = [...(request.limits?.starter ?? []), tools.setpriv, ...argv];
+  const child = spawn(program!, words, {
     stdio: [toStdin(request), "pipe", "pipe", "pipe"],
     cwd: "/",
     // A session of its own: Ctrl-C in the terminal must reach the tool only, which forwards it.
@@ -86,12 +87,12 @@ function prepare({ work, layers }: LaunchRequest): void {
   }
 }
 
-/** A command with a network of its own: what its relay is told, and the filter of its system calls. */
+/** What the relay of a command with a network of its own is told, and the filter of its system calls. */
 function formatNetwork({ network, relay = [] }: LaunchRequest): [string, string][] {
-  if (network === "inherit") return [];
-  const filter = makeSocketFilter(process.arch);
-  if (filter === null) throw startFailed(`there is no filter of sockets for ${process.arch}`);
-  return [["filter", filter.toString("hex")], ...relay.map((word): [string, string] => ["reach", word])];
+  const filter = makeCallFilter(process.arch, network !== "inherit");
+  if (filter === null) throw startFailed(`there is no filter of system calls for ${process.arch}`);
+  const reach = network === "inherit" ? [] : relay;
+  return [["filter", filter.toString("hex")], ...reach.map((word): [string, string] => ["reach", word])];
 }
 
 /** Inside the user namespace of the command, where nobody else's processes count; with it the tool that sets it. */

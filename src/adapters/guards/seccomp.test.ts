@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { makeSocketFilter } from "./seccomp.ts";
+import { makeCallFilter } from "./seccomp.ts";
 
 // Guards: what the filter of system calls answers, on both processors, by a reading of its bytes that knows nothing of how
 // they were made. The kernel of the other processor could not be asked.
@@ -49,8 +49,17 @@ function interpret(code: Buffer, data: Buffer): number {
 }
 
 const PROCESSORS = [
-  { name: "x64", arch: 0xc000003e, other: 0xc00000b7, socket: 41, socketpair: 53, read: 0, execve: 59 },
-  { name: "arm64", arch: 0xc00000b7, other: 0xc000003e, socket: 198, socketpair: 199, read: 63, execve: 221 },
+  { name: "x64", arch: 0xc000003e, other: 0xc00000b7, socket: 41, socketpair: 53, read: 0, execve: 59, keys: 248 },
+  {
+    name: "arm64",
+    arch: 0xc00000b7,
+    other: 0xc000003e,
+    socket: 198,
+    socketpair: 199,
+    read: 63,
+    execve: 221,
+    keys: 217,
+  },
 ] as const;
 
 const FAMILIES = { UNIX: 1, INET: 2, INET6: 10, NETLINK: 16 } as const;
@@ -66,8 +75,8 @@ const OTHERS = {
   RDS: 21,
 } as const;
 
-describe.each(PROCESSORS)("the filter of $name", ({ name, arch, other, socket, socketpair, read, execve }) => {
-  const code = makeSocketFilter(name)!;
+describe.each(PROCESSORS)("the filter of $name", ({ name, arch, other, socket, socketpair, read, execve, keys }) => {
+  const code = makeCallFilter(name, true)!;
   const answer = (nr: number, ...args: (bigint | number)[]) =>
     interpret(code, toData({ arch, nr, args: args.map(BigInt) }));
 
@@ -89,6 +98,21 @@ describe.each(PROCESSORS)("the filter of $name", ({ name, arch, other, socket, s
     expect(answer(socket, (7n << 32n) | 2n)).toBe(ALLOW);
   });
 
+  it("keeps the kernel's keys out of reach, whatever the network, of programs of the older processor too", () => {
+    const inherit = makeCallFilter(name, false)!;
+    const [older, olderKeys] = name === "x64" ? [0x40000003, 286] : [0x40000028, 309];
+    for (const more of [0, 1, 2]) {
+      expect(answer(keys + more, 10n)).toBe(ENOSYS);
+      expect(interpret(inherit, toData({ arch, nr: keys + more }))).toBe(ENOSYS);
+      expect(interpret(inherit, toData({ arch: older, nr: olderKeys + more }))).toBe(ENOSYS);
+    }
+    for (const nr of [read, execve, socket, 425, keys - 1, keys + 3]) {
+      expect(interpret(inherit, toData({ arch, nr, args: [40n] }))).toBe(ALLOW);
+    }
+    expect(interpret(inherit, toData({ arch: older, nr: 3 }))).toBe(ALLOW);
+    expect(interpret(inherit, toData({ arch: 0xc00000f3, nr: 3 }))).toBe(KILL);
+  });
+
   it("has no io_uring", () => {
     expect(answer(425)).toBe(ENOSYS);
   });
@@ -107,12 +131,13 @@ describe.each(PROCESSORS)("the filter of $name", ({ name, arch, other, socket, s
 });
 
 it("refuses the second numbering of calls that x64 has", () => {
-  const code = makeSocketFilter("x64")!;
+  const code = makeCallFilter("x64", true)!;
   for (const nr of [0x40000000, 0x40000029, 0x7fffffff, 0xffffffff]) {
     expect(interpret(code, toData({ arch: 0xc000003e, nr, args: [40n] }))).toBe(ENOSYS);
   }
 });
 
 it("is not there for processors that it was not written for", () => {
-  expect(makeSocketFilter("riscv64")).toBeNull();
+  expect(makeCallFilter("riscv64", true)).toBeNull();
+  expect(makeCallFilter("riscv64", false)).toBeNull();
 });

@@ -3,13 +3,31 @@ interface Calls {
   readonly audit: number;
   readonly socket: number;
   readonly socketpair: number;
+  /** add_key, request_key and keyctl follow each other. */
+  readonly keys: number;
+  /** Programs of the older processor, which this one runs as well: their architecture, and their number of add_key. */
+  readonly older: { readonly audit: number; readonly keys: number };
   /** Call numbers from here on belong to another interface (x32). */
   readonly other: number | null;
 }
 
 const CALLS: Readonly<Record<string, Calls>> = {
-  x64: { audit: 0xc000003e, socket: 41, socketpair: 53, other: 0x40000000 },
-  arm64: { audit: 0xc00000b7, socket: 198, socketpair: 199, other: null },
+  x64: {
+    audit: 0xc000003e,
+    socket: 41,
+    socketpair: 53,
+    keys: 248,
+    older: { audit: 0x40000003, keys: 286 },
+    other: 0x40000000,
+  },
+  arm64: {
+    audit: 0xc00000b7,
+    socket: 198,
+    socketpair: 199,
+    keys: 217,
+    older: { audit: 0x40000028, keys: 309 },
+    other: null,
+  },
 };
 const IO_URING_SETUP = 425;
 /** UNIX, INET, INET6, NETLINK: what a network namespace confines, and what stays inside one machine. */
@@ -32,28 +50,46 @@ const FIRST_ARGUMENT = 16;
 type Step = { readonly code: number; readonly k: number; readonly jump?: string } | { readonly label: string };
 
 /**
- * A filter of system calls for a command with a network of its own, as the kernel reads it (classic BPF): no sockets of
- * families that a network namespace does not confine, such as AF_VSOCK, none made by io_uring behind the filter's back, and
- * no calls of another architecture. Null for processors it is not written for.
+ * A filter of system calls for a command in namespaces, as the kernel reads it (classic BPF). The keys that the kernel keeps
+ * for a user and a session belong to no namespace, so nobody gets at them. With a network of its own: no sockets of families
+ * that a network namespace does not confine, such as AF_VSOCK, none made by io_uring behind the filter's back, and no calls
+ * of another architecture. Null for processors it is not written for.
  */
-export function makeSocketFilter(arch: string): Buffer | null {
+export function makeCallFilter(arch: string, hasOwnNetwork: boolean): Buffer | null {
   const calls = CALLS[arch];
   if (calls === undefined) return null;
-  return assemble([
-    { code: LOAD, k: ARCHITECTURE },
-    { code: IF_EQUAL, k: calls.audit, jump: "known" },
-    { code: RETURN, k: KILL },
-    { label: "known" },
-    { code: LOAD, k: NUMBER },
-    ...(calls.other === null ? [] : [{ code: IF_AT_LEAST, k: calls.other, jump: "absent" }]),
+  const keys = (first: number): Step[] =>
+    [0, 1, 2].map((more) => ({ code: IF_EQUAL, k: first + more, jump: "absent" }));
+  const sockets: Step[] = [
     { code: IF_EQUAL, k: IO_URING_SETUP, jump: "absent" },
     { code: IF_EQUAL, k: calls.socket, jump: "family" },
     { code: IF_EQUAL, k: calls.socketpair, jump: "family" },
-    { code: RETURN, k: ALLOW },
+  ];
+  const families: Step[] = [
     { label: "family" },
     { code: LOAD, k: FIRST_ARGUMENT },
     ...FAMILIES.map((family) => ({ code: IF_EQUAL, k: family, jump: "allow" })),
     { code: RETURN, k: refuseWith(EAFNOSUPPORT) },
+  ];
+  const older: Step[] = [
+    { code: IF_EQUAL, k: calls.older.audit, jump: "older" },
+    { code: RETURN, k: KILL },
+    { label: "older" },
+    { code: LOAD, k: NUMBER },
+    ...keys(calls.older.keys),
+    { code: RETURN, k: ALLOW },
+  ];
+  return assemble([
+    { code: LOAD, k: ARCHITECTURE },
+    { code: IF_EQUAL, k: calls.audit, jump: "known" },
+    ...(hasOwnNetwork ? [{ code: RETURN, k: KILL }] : older),
+    { label: "known" },
+    { code: LOAD, k: NUMBER },
+    ...(calls.other === null ? [] : [{ code: IF_AT_LEAST, k: calls.other, jump: "absent" }]),
+    ...keys(calls.keys),
+    ...(hasOwnNetwork ? sockets : []),
+    { code: RETURN, k: ALLOW },
+    ...(hasOwnNetwork ? families : []),
     { label: "absent" },
     { code: RETURN, k: refuseWith(ENOSYS) },
     { label: "allow" },

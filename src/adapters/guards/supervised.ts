@@ -23,7 +23,8 @@ export async function launchSupervised(
     ...command.map((word) => ["arg", word] as const),
   ]);
   writeFileSync(`${work}/launch`, settings, { mode: 0o600 });
-  const child = spawn(perl, ["-e", SUPERVISOR_SCRIPT, `${work}/launch`], {
+  const [program, ...words] = [...(request.limits?.starter ?? []), perl, "-e", SUPERVISOR_SCRIPT, `${work}/launch`];
+  const child = spawn(program!, words, {
     stdio: [toStdin(request), "pipe", "pipe", "pipe"],
     cwd: "/",
     detached: true,

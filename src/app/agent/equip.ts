@@ -30,8 +30,13 @@ export interface Equipment {
   readonly environment: AgentEnvironment;
 }
 
-/** The profiles of the package, of the user and of the repository. PROFILE_INVALID. */
-export function listProfiles({ user, config }: Pick<AgentPorts, "user" | "config">): KnownProfile[] {
+/** The profiles of the package, of the user and of the repository, one of each name. PROFILE_INVALID. */
+export function listProfiles(outside: Pick<AgentPorts, "user" | "config">): KnownProfile[] {
+  return mergeProfiles(listAllProfiles(outside));
+}
+
+/** The same with those that another of their name replaces. */
+export function listAllProfiles({ user, config }: Pick<AgentPorts, "user" | "config">): KnownProfile[] {
   const own = user.profiles().map(({ place, value }) => ({
     profile: readProfile(value, place),
     source: "user" as const,
@@ -42,7 +47,7 @@ export function listProfiles({ user, config }: Pick<AgentPorts, "user" | "config
     source: "repository" as const,
     place: CONFIG_FILE,
   }));
-  return mergeProfiles([...builtInProfiles(), ...own, ...repository]);
+  return [...builtInProfiles(), ...own, ...repository];
 }
 
 /** Chooses the profile and the variables of an agent before anything is made. CONFIG_UNTRUSTED, USAGE. */

@@ -13,10 +13,12 @@ import {
   type HiddenValue,
   HOME_SECRETS,
   INSTALLED_FOLDERS,
+  type KnownProfile,
+  listMoved,
   placeInHome,
   readAssignments,
 } from "../../rooms/workflow/index.ts";
-import { listProfiles } from "../agent/equip.ts";
+import { listAllProfiles } from "../agent/equip.ts";
 import type { MaskRequest, Masks } from "../agent/masks.ts";
 import { toHiddenPlaces } from "./catalytic-ports.ts";
 import type { Composition } from "./compose.ts";
@@ -35,7 +37,8 @@ export function findMasks(composition: Composition, request: MaskRequest, root: 
   const toPlace = (text: string) => (home !== null && text.startsWith("~/") ? join(home, text.slice(2)) : text);
   const show = [...agent.masks.show, ...request.unmask];
   const [shownPlaces, shownPatterns] = split(show.map(toPlace), root);
-  const [addedPlaces, addedPatterns] = split(agent.masks.add.map(toPlace), root);
+  const moved = listMoved(composition.env).filter(isSecretAt);
+  const [addedPlaces, addedPatterns] = split([...agent.masks.add.map(toPlace), ...moved], root);
   const sources = { secret: agent.policy.secret ?? [], add: addedPatterns, show: [] };
   const rules = compileMasks({ ...sources, show: shownPatterns });
   // Looked for whether they are shown or not: what they assign is never written down.
@@ -204,7 +207,11 @@ function listHome({ env }: Composition, home: string | null): string[] {
     ...names.map((name) => join(home, name)),
     ...(config?.startsWith("/") === true ? moved.map((name) => join(config, name)) : []),
   ];
-  return places.filter((place) => !place.endsWith("/.npmrc") || hasCredentials(place));
+  return places.filter(isSecretAt);
+}
+
+function isSecretAt(place: string): boolean {
+  return !place.endsWith("npmrc") || hasCredentials(place);
 }
 
 /** Most settings of npm are none. One that cannot be read here could be read by the agent. */
@@ -218,13 +225,14 @@ function hasCredentials(place: string): boolean {
 function listLogins(composition: Composition, { profile }: MaskRequest, home: string | null): string[] {
   if (home === null) return [];
   const user = userPorts(composition);
-  const profiles = listProfiles({ user, config: composition.config });
-  const placesOf = (isWanted: (name: string) => boolean) =>
-    profiles
-      .filter((one) => isWanted(one.profile.name))
-      .flatMap((one) => (one.profile.login ?? []).map((file) => placeInHome(file, user.env, home)));
-  const own = placesOf((name) => name === profile);
-  return placesOf((name) => name !== profile).filter((place) => !own.includes(place));
+  const profiles = listAllProfiles({ user, config: composition.config });
+  const placesOf = (some: readonly KnownProfile[]) =>
+    some.flatMap((one) => (one.profile.login ?? []).map((file) => placeInHome(file, user.env, home)));
+  const named = profiles.filter((one) => one.profile.name === profile);
+  // A repository that puts a profile of its own in the place of a known one neither shows nor forgets the login of that.
+  const isReplaced = named.some(({ source }) => source === "repository");
+  const own = placesOf(isReplaced ? named.filter(({ source }) => source === "repository") : named);
+  return placesOf(profiles).filter((place) => !own.includes(place));
 }
 
 function isBrowser(place: string, home: string | null): boolean {

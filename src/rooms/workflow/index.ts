@@ -132,6 +132,7 @@ export {
   type HiddenValue,
   HOME_SECRETS,
   INSTALLED_FOLDERS,
+  listMoved,
   readAssignments,
 } from "./policy/masks.ts";
 export { listNotices, type ManifestChange, type NoticeRequest } from "./policy/notices.ts";

@@ -5,6 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Caps } from "../../../core/contracts/caps.ts";
 import { errnoCode } from "../../../core/errors/system.ts";
 import { findGroupPlaces, type GroupPlaces } from "./group-places.ts";
+import { forgetScopes, openUserScope } from "./user-scope.ts";
 
 /** What of the caps a control group holds. */
 export type GroupCap = "memory" | "processes";
@@ -15,6 +16,8 @@ export interface ControlGroup {
   readonly holds: readonly GroupCap[];
   /** Whoever writes 0 to each of these files is in it. */
   readonly procs: readonly string[];
+  /** What the launcher has to be started by, or it could not go in; mostly nothing. */
+  readonly starter: readonly string[];
   /** How much was used at most, where that was too much; null: it was not. */
   findHit(cap: GroupCap): number | null;
   remove(): Promise<void>;
@@ -30,6 +33,26 @@ const REMOVAL_MS = 2000;
 export function openControlGroup(caps: Caps, places = readPlaces()): ControlGroup | null {
   if (places === null) return null;
   return tryGroup((made) => makeUnified(caps, places, made)) ?? tryGroup((made) => makeFirst(caps, places, made));
+}
+
+/** The same for a launcher that can be started by another program: then the user's systemd may be asked for a group. */
+export function openAnyGroup(caps: Caps): ControlGroup | null {
+  return openControlGroup(caps) ?? makeScoped(caps);
+}
+
+function makeScoped(caps: Caps): ControlGroup | null {
+  const mount = readPlaces()?.unified.at(-1);
+  const scope = mount === undefined ? null : openUserScope(caps, mount);
+  if (scope === null) return null;
+  return {
+    version: 2,
+    holds: ["memory", "processes"],
+    procs: [scope.procs],
+    starter: scope.starter,
+    findHit: (cap) => findHitIn(scope.limited, cap, caps),
+    // It goes with the last of its processes.
+    remove: async () => undefined,
+  };
 }
 
 function readPlaces(): GroupPlaces | null {
@@ -58,6 +81,7 @@ const joined = new Set<string>();
 /** The next group is tried again: a command could not be started in one. */
 export function forgetJoined(): void {
   joined.clear();
+  forgetScopes();
 }
 
 /** The probe: a process of its own goes in, and is gone. */
@@ -97,17 +121,20 @@ function makeUnified(caps: Caps, { unified }: GroupPlaces, made: string[]): Cont
       version: 2,
       holds,
       procs: [`${group}/in/cgroup.procs`],
-      findHit(cap) {
-        if (cap === "memory") {
-          const used = readNumber(`${group}/memory.peak`) ?? readNumber(`${group}/memory.current`) ?? caps.memory;
-          return countOf(`${group}/memory.events`, "oom_kill") > 0 ? used : null;
-        }
-        return countOf(`${group}/pids.events`, "max") > 0 ? (readNumber(`${group}/pids.peak`) ?? caps.processes) : null;
-      },
+      starter: [],
+      findHit: (cap) => findHitIn(group, cap, caps),
       remove: () => removeGroups([group]),
     };
   }
   return null;
+}
+
+function findHitIn(group: string, cap: GroupCap, caps: Caps): number | null {
+  if (cap === "memory") {
+    const used = readNumber(`${group}/memory.peak`) ?? readNumber(`${group}/memory.current`) ?? caps.memory;
+    return countOf(`${group}/memory.events`, "oom_kill") > 0 ? used : null;
+  }
+  return countOf(`${group}/pids.events`, "max") > 0 ? (readNumber(`${group}/pids.peak`) ?? caps.processes) : null;
 }
 
 /** The first version, which only root may use: one group for each controller, below our own. */
@@ -139,6 +166,7 @@ function makeFirst(caps: Caps, { memory, pids }: GroupPlaces, made: string[]): C
       ...(pidsGroup === null ? [] : (["processes"] as const)),
     ],
     procs: made.map((group) => `${group}/in/cgroup.procs`),
+    starter: [],
     findHit(cap) {
       if (cap === "processes")
         return pidsGroup !== null && isHit(pidsGroup, "pids.events", "max") ? caps.processes : null;

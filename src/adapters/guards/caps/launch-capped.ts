@@ -28,6 +28,7 @@ export async function launchCapped<T extends Capped, R extends Ended>(
     caps.onHeld(held);
     const limits = {
       groups: group?.procs ?? [],
+      starter: group?.starter ?? [],
       processes: held.processes === "rlimit" ? caps.processes : null,
       file: caps.disk,
       // They are memory too, and there are several.

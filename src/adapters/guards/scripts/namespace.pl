@@ -88,8 +88,9 @@ sub open_ways { loopback(); return 0 unless @reach; my %r = (arm => $arm, ports 
 sub own_names { my %fd = @_;
   for my $n (sort keys %fd) { next unless -f "/etc/$n"; mnt("/proc/self/fd/" . fileno($fd{$n}), "/etc/$n", 0, $BIND); mnt("none", "/etc/$n", 0, $REMOUNT | $BIND | $RDONLY | $NOSUID | $NODEV, 0, 1) } }
 
-# The last step before the command: from here on sockets are of families that a network namespace confines.
-sub filter_sockets { return unless $C{filter}; my $code = pack("H*", $C{filter}); my $prog = pack("S x6 P", length($code) / 8, $code);
+# The last step before the command: from here on the kernel's keys are out of reach, and in a network of its own sockets are of
+# families that a network namespace confines.
+sub filter_calls { my $code = pack("H*", $C{filter}); my $prog = pack("S x6 P", length($code) / 8, $code);
   syscall($arm ? 167 : 157, 22, 2, $prog) == 0 or stop("filter: $!") }
 
 sub confine {
@@ -132,7 +133,7 @@ sub confine {
     ? ($C{setpriv}, "--bounding-set", "-all,+chown,+dac_override,+fowner,+fsetid", "--inh-caps", "-all", "--no-new-privs", "--")
     : ($C{unshare}, "--user", "--map-user=$C{uid}", "--map-group=$C{gid}", "--", ($C{nproc} ? ($C{prlimit}, "--nproc=$C{nproc}:$C{nproc}", "--") : ()), $C{setpriv}, "--no-new-privs", "--");
   if ($C{tty}) { open(STDOUT, ">&", \*STDIN) or stop("terminal: $!"); if ($C{ttyerr}) { open(STDERR, ">&", \*STDIN) or exit 125 } }
-  limit_files($arm, $C{fsize}); filter_sockets();
+  limit_files($arm, $C{fsize}); filter_calls();
   exec { $drop[0] } @drop, @args;
   stop("exec: $!");
 }

@@ -62,6 +62,8 @@ export interface WatchedCaps extends Caps {
 export interface LaunchLimits {
   /** Files of control groups that a process joins by writing to them. */
   readonly groups: readonly string[];
+  /** What the launcher is started by, so that the command can join them; mostly nothing. */
+  readonly starter?: readonly string[];
   /** Processes of this user in the user namespace of the command; null: something else counts. */
   readonly processes: number | null;
   /** The size of one file. */

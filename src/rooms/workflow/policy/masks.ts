@@ -19,7 +19,68 @@ export const HOME_SECRETS: readonly string[] = [
   ".password-store",
   ".terraform.d",
   ".npmrc",
+  // What other tools keep in the same way.
+  ".cargo/credentials",
+  ".cargo/credentials.toml",
+  ".composer/auth.json",
+  ".config/composer/auth.json",
+  ".config/containers/auth.json",
+  ".config/github-copilot",
+  ".config/glab-cli",
+  ".config/hub",
+  ".config/rclone",
+  ".boto",
+  ".gem/credentials",
+  ".local/share/keyrings",
+  ".local/share/kwalletd",
+  ".my.cnf",
+  ".mylogin.cnf",
+  ".oci",
+  ".s3cfg",
+  ".vault-token",
+  // Who reads it sees every key that is typed on the screen.
+  ".Xauthority",
+  // What was typed, passwords among it.
+  ".bash_history",
+  ".mysql_history",
+  ".node_repl_history",
+  ".psql_history",
+  ".python_history",
+  ".rediscli_history",
+  ".zsh_history",
 ];
+
+/** Variables that move one of these elsewhere, and what of the folder they name is meant. */
+const MOVED: Readonly<Record<string, string>> = {
+  AWS_CONFIG_FILE: "",
+  AWS_SHARED_CREDENTIALS_FILE: "",
+  AWS_WEB_IDENTITY_TOKEN_FILE: "",
+  AZURE_CONFIG_DIR: "",
+  CARGO_HOME: "/credentials.toml",
+  CLOUDSDK_CONFIG: "",
+  DOCKER_CONFIG: "/config.json",
+  GH_CONFIG_DIR: "",
+  GNUPGHOME: "",
+  GOOGLE_APPLICATION_CREDENTIALS: "",
+  KUBECONFIG: "",
+  NETRC: "",
+  NPM_CONFIG_USERCONFIG: "",
+  PASSWORD_STORE_DIR: "",
+  PGPASSFILE: "",
+  TF_CLI_CONFIG_FILE: "",
+  XAUTHORITY: "",
+  npm_config_userconfig: "",
+};
+
+/** Where the variables of a user say that credentials lie, whatever the places are called. */
+export function listMoved(env: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.entries(MOVED).flatMap(([name, rest]) =>
+    (env[name] ?? "")
+      .split(":")
+      .filter((place) => place.startsWith("/"))
+      .map((place) => `${place.replace(/\/+$/, "")}${rest}`),
+  );
+}
 
 /** Where browsers keep passwords, cookies and sessions. */
 export const BROWSER_FOLDERS: readonly string[] = [

@@ -70,8 +70,8 @@ export const SECRET_FORMS: readonly SecretForm[] = [
       { text: "-----BEGIN " },
       { of: /[A-Z0-9 ]/, least: 1, most: 100 },
       { text: "-----" },
-      // Its lines, up to the end mark or to what no key has.
-      { of: /[A-Za-z0-9+/=\r\n:, -]/, least: 0, most: 16_384 },
+      // Its lines, up to the end mark or to what no key has; inside JSON their ends are written with a backslash.
+      { of: /[A-Za-z0-9+/=\\\r\n\t:, -]/, least: 0, most: 16_384 },
     ],
     holds: (found) => /^-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----/.test(found),
   },

@@ -42,6 +42,47 @@ describe("what is recorded", () => {
     }
   });
 
+  it("has no private key of a file of an account, where line ends are written with a backslash", () => {
+    const key = `-----BEGIN PRIVATE KEY-----\\n${`${"MIIEvQ9+".repeat(8)}\\n`.repeat(3)}-----END PRIVATE KEY-----\\n`;
+    expect(redact(`{"private_key": "${key}", "id": 7}`)).toMatch(
+      /^\{"private_key": "\[redacted:private-key\]", "id": 7\}$/,
+    );
+  });
+
+  // Put together here as well: 0 to 2 bytes before it, something behind it, and lines of 76.
+  it.each(["harbour light é 9", "k7-gull-rock-4419-nort", "k7-gull-rock-4419-north", "k7-gull-rock-4419".repeat(9)])(
+    "has nothing of %s in base64, wherever in a text it stood",
+    (value) => {
+      const one = new SecretFinder([{ name: "LAMP", value }]);
+      const said = (text: string) => show(redactBytes(one, encodeUtf8(text)));
+      for (const text of [value, `${value}\n`, `a${value}`, `ab${value}z`, `abc:${value}\n`, `x=${value}&y`]) {
+        const base64 = Buffer.from(text).toString("base64");
+        const lines = base64.replaceAll(/.{76}/g, "$&\n");
+        expect(said(base64), text).toContain("[redacted:LAMP]");
+        const at = Buffer.from(value).toString("base64").slice(0, 16);
+        expect(said(base64), text).not.toContain(at);
+        if (text.startsWith(value)) expect(said(lines).replaceAll(/\[redacted:LAMP\]|\n/g, "").length).toBeLessThan(9);
+      }
+    },
+  );
+
+  it("has no value of several lines with the line ends of a terminal, inside JSON, or a line of it alone", () => {
+    const value = 'first: k7-gull\nk7GullRock4419NorthLightTower\n"third"\\';
+    const secrets = findKnownSecrets({ LAMP_KEY: value });
+    const one = new SecretFinder(secrets);
+    for (const text of [
+      value,
+      value.replaceAll("\n", "\r\n"),
+      JSON.stringify(value),
+      "k7GullRock4419NorthLightTower",
+      encodeURIComponent(value),
+      encodeURIComponent(value).replaceAll(/%../g, (code) => code.toLowerCase()),
+      new URLSearchParams({ value }).toString(),
+    ]) {
+      expect(show(redactBytes(one, encodeUtf8(`<${text}>`))), text).not.toContain("GullRock");
+    }
+  });
+
   it("keeps words that only begin like one, and values too short to be one", () => {
     for (const text of [
       "task-runner-with-a-long-name-in-it",
@@ -112,4 +153,21 @@ it("takes variables for secrets by their names, or because they look random, and
     MODULE_PATH: "/usr/lib/q8Zr2LmX0vKp7TdY4sWb",
   }).map(({ name }) => name);
   expect(names).toEqual(["LAMP_TOKEN", "RANDOM"]);
+});
+
+it("takes a secret for one that begins like a place, and the password of an address", () => {
+  const found = findKnownSecrets({
+    COOKIE_SECRET: "/9j4AAQSkZJRgABAQEAYABgAAD=",
+    PASSWORD_STORE_DIR: "/home/mira/.password-store",
+    SSH_ASKPASS: "~/bin/ask",
+    PASS_E: "éèêë",
+    DATABASE_URL: "postgres://mira:gull%20rock%2F44@db.example.org/lamps",
+    PROXY: "http://mira@proxy.example.org:3128",
+  });
+  expect(found).toEqual([
+    { name: "COOKIE_SECRET", value: "/9j4AAQSkZJRgABAQEAYABgAAD=" },
+    { name: "PASS_E", value: "éèêë" },
+    { name: "DATABASE_URL", value: "gull%20rock%2F44" },
+    { name: "DATABASE_URL", value: "gull rock/44" },
+  ]);
 });

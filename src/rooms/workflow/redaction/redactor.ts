@@ -86,14 +86,51 @@ function toPattern(lead: string): string {
   return lead.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 }
 
-/** A value as programs write it: plain, in base64, in addresses. One byte is one character here. */
+/**
+ * A value as programs write it: plain, with the line ends of a terminal, inside JSON, in base64, in addresses. One byte is one
+ * character here.
+ */
 function toSpellings(value: string): string[] {
   const bytes = encodeUtf8(value);
   if (bytes.length < LEAST_BYTES) return [];
   const plain = toBinary(bytes);
-  const base64 = btoa(plain).replace(/=+$/, "");
-  const quoted = encodeURIComponent(value);
-  return [...new Set([plain, base64, base64.replaceAll("+", "-").replaceAll("/", "_"), quoted])];
+  const texts = [plain, plain.replaceAll(/\r?\n/g, "\r\n"), JSON.stringify(plain).slice(1, -1), ...toAddresses(bytes)];
+  return [...new Set([...texts, ...toBase64(bytes)])];
+}
+
+/** Signs that some encoders of addresses leave as they are, and others do not. */
+const LEFT: readonly string[] = ["-_.!~*'()", "-_.~", "-_.~/", "-_."];
+
+function toAddresses(bytes: Uint8Array): string[] {
+  return LEFT.flatMap((left) => {
+    const upper = Array.from(bytes, (byte) => {
+      const sign = String.fromCharCode(byte);
+      return /[A-Za-z0-9]/.test(sign) || left.includes(sign)
+        ? sign
+        : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+    }).join("");
+    return [upper, upper.replaceAll(/%../g, (code) => code.toLowerCase()), upper.replaceAll("%20", "+")];
+  });
+}
+
+/** Programs break it into lines of this length. */
+const BASE64_LINE = 76;
+/** Of a last line that is shorter than this nothing is said. */
+const LEAST_BASE64 = 10;
+
+/**
+ * What of it is the same whatever stands before and behind the value: a group of three bytes is four characters, and only
+ * those count that hold nothing else.
+ */
+function toBase64(bytes: Uint8Array): string[] {
+  const plain = toBinary(bytes);
+  const all = [0, 1, 2].flatMap((before) => {
+    const from = Math.ceil((before * 8) / 6);
+    const whole = btoa("\0".repeat(before) + plain).slice(from, Math.floor(((before + bytes.length) * 8) / 6));
+    const lines = before > 0 ? [] : (whole.match(new RegExp(`.{1,${BASE64_LINE}}`, "g")) ?? []);
+    return [whole, ...lines].filter((text) => text.length >= LEAST_BASE64);
+  });
+  return all.flatMap((text) => [text, text.replaceAll("+", "-").replaceAll("/", "_")]);
 }
 
 function toBinary(bytes: Uint8Array): string {
