@@ -5,6 +5,7 @@ import { formatCliPage } from "./docs/cli-page.ts";
 import { formatConfigPage } from "./docs/config-page.ts";
 import { formatErrorPage } from "./docs/error-page.ts";
 import { formatFloorPlan, readFolderGraph } from "./docs/floor-plan.ts";
+import { formatMigrations } from "./docs/migrations.ts";
 import { drawPicture, PICTURES } from "./docs/pictures.ts";
 import { formatRoomMethods } from "./docs/room-methods.ts";
 import { formatTroubleshootingPage } from "./docs/troubleshooting-page.ts";
@@ -30,6 +31,9 @@ async function main(): Promise<void> {
     [join(ROOT, "docs/configuration.md"), formatConfigPage()],
     [join(ROOT, "docs/troubleshooting.md"), formatTroubleshootingPage()],
     [join(ROOT, "src/app/room-methods.ts"), await formatRoomMethods()],
+    ...(["sqlite", "postgres"] as const).map(
+      (one) => [join(ROOT, `src/adapters/sql/${one}/migrations/index.ts`), formatMigrations(ROOT, one)] as const,
+    ),
     ...Object.entries(PICTURES).map(
       ([name, one]) => [join(ROOT, `docs/images/${name}.svg`), drawPicture(one)] as const,
     ),

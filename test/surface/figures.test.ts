@@ -169,6 +169,18 @@ describe("files that a person edits", () => {
   });
 });
 
+describe("a column of a job's steps", () => {
+  it("is named by the room's definition and by migrations, and by no statement of a database", () => {
+    const named = readSources(ROOT).filter(
+      ({ path, text }) => path.startsWith("src/adapters/") && text.includes("lease_owner"),
+    );
+    expect(named.map(({ path }) => path)).toEqual([
+      "src/adapters/sql/postgres/migrations/0003-jobs.ts",
+      "src/adapters/sql/sqlite/migrations/0003-jobs.ts",
+    ]);
+  });
+});
+
 describe("the table", () => {
   it("is in ARCHITECTURE.md with every figure in its order, as it was last printed", () => {
     const page = readFileSync(join(ROOT, "ARCHITECTURE.md"), "utf8");

@@ -1,27 +1,13 @@
+import { AGENT_RUN } from "../../rooms/workflow/contracts/rows.ts";
 import type { AgentRunRow, AgentRunsReader, AgentRunsWanted, AgentRunsWriter } from "../../rooms/workflow/ports.ts";
-import type { ReadSql, SqlValue, WriteSql } from "./statements.ts";
+import { insertInto, namesOf, toValues } from "./rows.ts";
+import type { ReadSql, WriteSql } from "./statements.ts";
 
-const COLUMNS = [
-  "run_id",
-  "run_dir",
-  "repo_id",
-  "root",
-  "common_dir",
-  "goal",
-  "agent",
-  "state",
-  "reason",
-  "created_at",
-  "updated_at",
-  "ended_at",
-  "files",
-  "added_lines",
-  "deleted_lines",
-] as const satisfies readonly (keyof AgentRunRow)[];
-
-const NAMES = COLUMNS.join(", ");
-const PUT = `insert into agent_runs (${NAMES}) values (${COLUMNS.map(() => "?").join(", ")})
-  on conflict (run_id) do update set ${COLUMNS.slice(1)
+const NAMES = namesOf(AGENT_RUN);
+const runValues = toValues(AGENT_RUN);
+const { run_id: _, ...CHANGING } = AGENT_RUN;
+const PUT = `${insertInto("agent_runs", AGENT_RUN)}
+  on conflict (run_id) do update set ${Object.keys(CHANGING)
     .map((name) => `${name} = excluded.${name}`)
     .join(", ")}`;
 
@@ -110,7 +96,7 @@ function toCondition({
 
 class SqlAgentRunsWriter extends SqlAgentRunsReader<WriteSql> implements AgentRunsWriter {
   async put(row: AgentRunRow): Promise<void> {
-    await this.sql.run(PUT, ...COLUMNS.map((name): SqlValue => row[name]));
+    await this.sql.run(PUT, ...runValues(row));
   }
 
   async begin(rules: number): Promise<void> {

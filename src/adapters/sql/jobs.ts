@@ -1,4 +1,6 @@
+import type { RowOf } from "../../core/columns.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
+import { HELD_STEP, JOB, JOB_FACTS, LEASE, PLANNED_STEP, RECEIPT, STEP } from "../../rooms/jobs/contracts/rows.ts";
 import type {
   ChangeView,
   ClaimView,
@@ -15,23 +17,29 @@ import type {
   StepPlace,
   StepRow,
 } from "../../rooms/jobs/ports.ts";
-import {
-  FACTS,
-  STEP,
-  type StoredFacts,
-  type StoredJob,
-  type StoredReceipt,
-  type StoredStep,
-  toJobFacts,
-  toJobRow,
-  toReceiptRow,
-  toStepRow,
-} from "./job-rows.ts";
+import { assignmentsOf, insertInto, namesOf, type StoredRow, toReader, toValues } from "./rows.ts";
 import type { ReadSql, WriteSql } from "./statements.ts";
 
-const LEASE = `
-update jobs_step set status = 'LEASED', lease_owner = ?, lease_expires_ms = ?, fencing_token = ?, touched_ms = ?
-where job_id = ? and ordinal = ? returning ${STEP}`;
+const FACT_NAMES = namesOf(JOB_FACTS, "j");
+const STEP_NAMES = namesOf(STEP);
+const RECEIPT_NAMES = namesOf(RECEIPT);
+const readFacts = toReader(JOB_FACTS);
+const readJob = toReader(JOB);
+const readStep = toReader(STEP);
+const readReceipt = toReader(RECEIPT);
+const leaseValues = toValues(LEASE);
+
+/** The database numbers jobs itself. */
+const { number: _, ...NEW_JOB } = JOB;
+const INSERT_JOB = insertInto("jobs_job", NEW_JOB);
+const newJobValues = toValues(NEW_JOB);
+
+/** A list of intents needs no more of each than this. */
+const INTENT_LENGTH = 200;
+
+const SET_LEASE = `
+update jobs_step set status = 'LEASED', ${assignmentsOf(LEASE)}, touched_ms = ?
+where job_id = ? and ordinal = ? returning ${STEP_NAMES}`;
 
 const END = { SUCCESS: "COMMITTED", FAILURE: "FAILED" } as const;
 
@@ -49,43 +57,43 @@ export class SqlJobsReader<C extends ReadSql = ReadSql> implements JobsReader {
   }
 
   async job(jobId: string): Promise<JobRow | null> {
-    const sql = `select ${FACTS}, j.message from jobs_job j where j.job_id = ?`;
-    const row = await this.sql.get<StoredJob>(sql, jobId);
-    return row === undefined ? null : toJobRow(row);
+    const sql = `select ${FACT_NAMES}, j.message from jobs_job j where j.job_id = ?`;
+    const row = await this.sql.get<StoredRow>(sql, jobId);
+    return row === undefined ? null : readJob(row);
   }
 
   async facts(jobId: string): Promise<JobFacts | null> {
-    const sql = `select ${FACTS} from jobs_job j where j.job_id = ?`;
-    const row = await this.sql.get<StoredFacts>(sql, jobId);
-    return row === undefined ? null : toJobFacts(row);
+    const sql = `select ${FACT_NAMES} from jobs_job j where j.job_id = ?`;
+    const row = await this.sql.get<StoredRow>(sql, jobId);
+    return row === undefined ? null : readFacts(row);
   }
 
   async jobsAfter(number: number, limit: number): Promise<JobFacts[]> {
-    const sql = `select ${FACTS} from jobs_job j where j.number > ? order by j.number limit ?`;
-    return (await this.sql.all<StoredFacts>(sql, number, limit)).map(toJobFacts);
+    const sql = `select ${FACT_NAMES} from jobs_job j where j.number > ? order by j.number limit ?`;
+    return (await this.sql.all<StoredRow>(sql, number, limit)).map(readFacts);
   }
 
   async openJobsAfter(number: number, limit: number): Promise<JobFacts[]> {
     const sql = `
-      select ${FACTS} from jobs_open o join jobs_job j on j.number = o.number
+      select ${FACT_NAMES} from jobs_open o join jobs_job j on j.number = o.number
       where o.number > ? order by o.number limit ?`;
-    return (await this.sql.all<StoredFacts>(sql, number, limit)).map(toJobFacts);
+    return (await this.sql.all<StoredRow>(sql, number, limit)).map(readFacts);
   }
 
   async steps(jobId: string): Promise<StepRow[]> {
-    const sql = `select ${STEP} from jobs_step where job_id = ? order by ordinal`;
-    return (await this.sql.all<StoredStep>(sql, jobId)).map(toStepRow);
+    const sql = `select ${STEP_NAMES} from jobs_step where job_id = ? order by ordinal`;
+    return (await this.sql.all<StoredRow>(sql, jobId)).map(readStep);
   }
 
   async step(jobId: string, ordinal: number): Promise<StepRow | null> {
-    const sql = `select ${STEP} from jobs_step where job_id = ? and ordinal = ?`;
-    const row = await this.sql.get<StoredStep>(sql, jobId, ordinal);
-    return row === undefined ? null : toStepRow(row);
+    const sql = `select ${STEP_NAMES} from jobs_step where job_id = ? and ordinal = ?`;
+    const row = await this.sql.get<StoredRow>(sql, jobId, ordinal);
+    return row === undefined ? null : readStep(row);
   }
 
   async pendingSteps(jobId: string, limit: number): Promise<StepRow[]> {
-    const sql = `select ${STEP} from jobs_step where job_id = ? and status = 'PENDING' order by ordinal limit ?`;
-    return (await this.sql.all<StoredStep>(sql, jobId, limit)).map(toStepRow);
+    const sql = `select ${STEP_NAMES} from jobs_step where job_id = ? and status = 'PENDING' order by ordinal limit ?`;
+    return (await this.sql.all<StoredRow>(sql, jobId, limit)).map(readStep);
   }
 
   async countSteps(jobId: string): Promise<StepCounts> {
@@ -97,33 +105,58 @@ export class SqlJobsReader<C extends ReadSql = ReadSql> implements JobsReader {
   }
 
   async receipts(jobId: string): Promise<ReceiptRow[]> {
-    const sql = "select step_id, ordinal, receipt, receipt_hash from jobs_receipt where job_id = ? order by ordinal";
-    return (await this.sql.all<StoredReceipt>(sql, jobId)).map(toReceiptRow);
+    const sql = `select ${RECEIPT_NAMES} from jobs_receipt where job_id = ? order by ordinal`;
+    return (await this.sql.all<StoredRow>(sql, jobId)).map(readReceipt);
   }
 
   async receipt(receiptHash: string): Promise<(ReceiptRow & { readonly job_id: string }) | null> {
-    const sql =
-      "select job_id, step_id, ordinal, receipt, receipt_hash from jobs_receipt where receipt_hash = ? limit 1";
-    const row = await this.sql.get<StoredReceipt & { readonly job_id: string }>(sql, receiptHash);
-    return row === undefined ? null : { ...toReceiptRow(row), job_id: row.job_id };
+    const sql = `select job_id, ${RECEIPT_NAMES} from jobs_receipt where receipt_hash = ? limit 1`;
+    const row = await this.sql.get<StoredRow & { readonly job_id: string }>(sql, receiptHash);
+    return row === undefined ? null : { ...readReceipt(row), job_id: row.job_id };
   }
 }
+
+const { job_id, ...each } = PLANNED_STEP;
+/** What is inserted of each step of a new job, and what is the same for all: where they are, and that nobody had them. */
+export const EACH_STEP = each;
+export const NEW_STEP = { job_id, status: HELD_STEP.status, fencing_token: HELD_STEP.fencing_token } as const;
 
 /** Writes them as well. Claiming and watching steps, and rows in great numbers, are each database's own. */
 export abstract class SqlJobsWriter extends SqlJobsReader<WriteSql> implements JobsWriter {
   abstract hold(stream: string): Promise<void>;
-  abstract insertJob(job: NewJob, steps: readonly NewStep[]): Promise<void>;
+  protected abstract insertSteps(jobId: string, steps: readonly RowOf<typeof EACH_STEP>[]): Promise<void>;
   abstract viewForClaim(jobId: string): Promise<ClaimView & { now: number }>;
   abstract viewForChange(place: StepPlace): Promise<ChangeView | null>;
   abstract wake(jobId: string): Promise<void>;
 
-  async lease({ job_id, ordinal, lease_owner, lease_expires_ms, fencing_token, now }: NewLease): Promise<StepRow> {
-    const values = [lease_owner, lease_expires_ms, fencing_token, now, job_id, ordinal] as const;
+  async insertJob(job: NewJob, steps: readonly NewStep[]): Promise<void> {
+    const values = newJobValues({
+      ...job,
+      step_count: steps.length,
+      intent: [...job.message.intent.slice(0, 2 * INTENT_LENGTH)].slice(0, INTENT_LENGTH).join(""),
+      breach_ordinal: job.breach?.ordinal ?? null,
+    });
+    await this.sql.run(INSERT_JOB, ...values);
+    await this.insertSteps(
+      job.job_id,
+      steps.map(({ step, resolved }) => ({
+        ordinal: step.ordinal,
+        step_id: step.step_id,
+        op: step.op,
+        step,
+        resolved,
+      })),
+    );
+  }
+
+  async lease(lease: NewLease): Promise<StepRow> {
+    const { job_id, ordinal, now } = lease;
+    const values = [...leaseValues(lease), now, job_id, ordinal];
     // SQLite has answered already: here and in `settle`, which every step goes through, it is not waited for.
-    const found = this.sql.get<StoredStep>(LEASE, ...values);
+    const found = this.sql.get<StoredRow>(SET_LEASE, ...values);
     const row = found instanceof Promise ? await found : found;
     if (row === undefined) throw new VerbatimError("STEP_UNKNOWN", { details: { job_id, ordinal } });
-    return toStepRow(row);
+    return readStep(row);
   }
 
   async settle(settlement: Settlement): Promise<void> {

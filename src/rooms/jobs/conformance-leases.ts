@@ -1,5 +1,5 @@
+import type { Candidate } from "./contracts/rows.ts";
 import {
-  type Candidate,
   type ClaimAnswer,
   type ClaimView,
   decideClaim,

@@ -1,15 +1,14 @@
 import type { JsonObject } from "../../core/canonical/index.ts";
+import type { RowOf } from "../../core/columns.ts";
 import type { ReadTransaction, Store, WriteTransaction } from "../../core/ports.ts";
-import type { Breach } from "../../core/text/index.ts";
-import type { Message } from "./contracts/message-shape.ts";
-import type { Receipt } from "./contracts/receipt-shape.ts";
-import type { Plan, Step } from "./contracts/step-shape.ts";
+import type { HeldStep, JobFacts, JobRow, LEASE, ReceiptRow, StepRow } from "./contracts/rows.ts";
 import type { TeamReader, TeamWriter } from "./steps/dispatch.ts";
-import type { ClaimView, HeldStep, StepStatus } from "./steps/lease.ts";
+import type { ClaimView, StepStatus } from "./steps/lease.ts";
 
 // Adapters know the room by its ports and contracts alone.
 export type { BundleSink } from "./bundle/bundle-artifacts.ts";
 export type { BundleFiles, FileFacts, ManifestRead } from "./bundle/bundle-files.ts";
+export type { Candidate, HeldStep, JobFacts, JobRow, ReceiptRow, StepRow } from "./contracts/rows.ts";
 export type {
   Dispatch,
   DispatchRow,
@@ -28,56 +27,12 @@ export type {
   EffectWords,
   MadeEffect,
 } from "./steps/effect-state.ts";
-export type { Candidate, ClaimView, HeldStep, StepStatus } from "./steps/lease.ts";
-
-/** What a step was resolved to when the plan was made. */
-export type ResolvedStep = Plan["resolved"][number];
-
-/** What is known of a job without its message. */
-export interface JobFacts {
-  readonly job_id: string;
-  readonly run_id: string;
-  readonly message_id: string;
-  readonly plan_hash: string;
-  /** Number in order of creation; there may be gaps. */
-  readonly number: number;
-  readonly step_count: number;
-  /** The beginning of the message's intent, for lists. */
-  readonly intent: string;
-  /** The step that breaks a budget; nothing beyond it runs. */
-  readonly breach_ordinal: number | null;
-  readonly breach: Breach | null;
-}
-
-export interface JobRow extends JobFacts {
-  readonly message: Message;
-}
+export type { ClaimView, StepStatus } from "./steps/lease.ts";
 
 /** A job as planning makes it. */
 export type NewJob = Omit<JobRow, "number" | "step_count" | "intent" | "breach_ordinal">;
 
-export interface NewStep {
-  /** The six members. */
-  readonly step: Step;
-  readonly resolved: ResolvedStep;
-}
-
-export interface StepRow extends NewStep {
-  readonly job_id: string;
-  readonly status: StepStatus;
-  /** Who last held the step, also when it is final; null while it was never claimed. */
-  readonly lease_owner: string | null;
-  readonly lease_expires_ms: number | null;
-  /** Number of claims so far. */
-  readonly fencing_token: number;
-}
-
-export interface ReceiptRow {
-  readonly step_id: string;
-  readonly ordinal: number;
-  readonly receipt: Receipt;
-  readonly receipt_hash: string;
-}
+export type NewStep = Pick<StepRow, "step" | "resolved">;
 
 export type StepCounts = Readonly<Record<StepStatus, number>>;
 
@@ -109,13 +64,13 @@ export interface StepPlace {
   readonly ordinal: number;
 }
 
-export interface NewLease extends StepPlace {
-  readonly lease_owner: string;
-  readonly lease_expires_ms: number;
-  readonly fencing_token: number;
+/** What a claim or a renewal writes: all of it, and when. */
+export interface NewLease extends StepPlace, Held<RowOf<typeof LEASE>> {
   /** Time of the store's clock, as a view gave it. */
   readonly now: number;
 }
+
+type Held<T> = { readonly [K in keyof T]: NonNullable<T[K]> };
 
 /** How a step ends, and the receipt that says so: canonical text and its hash. */
 export interface Settlement extends StepPlace {

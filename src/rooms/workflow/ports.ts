@@ -1,5 +1,5 @@
 /** What the room needs from outside. Each idea says in the `ports.ts` of its folder what it needs; this is the whole list. */
-export type { AgentRunRow, AgentRunsReader, AgentRunsWanted, AgentRunsWriter, RunStore } from "./agent/ports.ts";
+export type { AgentRunsReader, AgentRunsWanted, AgentRunsWriter, RunStore } from "./agent/ports.ts";
 export type {
   ChangedPaths,
   ChangePatch,
@@ -9,6 +9,7 @@ export type {
   PathChange,
 } from "./candidate/ports.ts";
 export type { CommitHook, CommitPoint, CommitRow, Commits, TreePath } from "./commit/ports.ts";
+export type { AgentRunRow } from "./contracts/rows.ts";
 export type { AgentCommand, AgentCommandResult, AgentRunner } from "./dispatch/ports.ts";
 export type { FileToPut, LandingFiles, LineRange, TextMerge, TreeEntry, TreeFiles } from "./landing/ports.ts";
 export type { FileText, FoundFile, RepoReader } from "./librarian/ports.ts";

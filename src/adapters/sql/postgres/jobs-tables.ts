@@ -1,5 +1,7 @@
+import type { RowOf } from "../../../core/columns.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import type { Clock } from "../../../core/ports.ts";
+import { CANDIDATE, HELD_STEP } from "../../../rooms/jobs/contracts/rows.ts";
 import {
   type Candidate,
   type ChangeView,
@@ -8,14 +10,12 @@ import {
   JOBS_CHANNEL,
   type JobsReader,
   type JobsWriter,
-  type NewJob,
-  type NewStep,
   type StepPlace,
 } from "../../../rooms/jobs/ports.ts";
-import { fromJob, fromStep } from "../job-rows.ts";
-import { type FindStepIds, SqlJobsReader, SqlJobsWriter } from "../jobs.ts";
+import { EACH_STEP, type FindStepIds, NEW_STEP, SqlJobsReader, SqlJobsWriter } from "../jobs.ts";
+import { namesOf, toValues } from "../rows.ts";
 import type { PostgresReadConnection, PostgresWriteConnection } from "./connection.ts";
-import { toReadSql, toWriteSql } from "./numbered.ts";
+import { insertMany, toReadSql, toWriteSql } from "./numbered.ts";
 
 // All machines count leases by the server's clock; a test gives its own time.
 const now = (parameter: string) =>
@@ -33,20 +33,23 @@ from jobs_job where job_id = $1`;
 
 // Rows that others hold are being claimed or changed right now; the next free one is as good.
 const EXPIRED = `
-select ordinal, status, lease_expires_ms, fencing_token from jobs_step
+select ${namesOf(CANDIDATE)} from jobs_step
 where job_id = $1 and status = 'LEASED' and lease_expires_ms <= $2 order by ordinal limit 1 for update skip locked`;
 
 const PENDING = `
-select ordinal, status, lease_expires_ms, fencing_token from jobs_step
+select ${namesOf(CANDIDATE)} from jobs_step
 where job_id = $1 and status = 'PENDING' order by ordinal limit 1 for update skip locked`;
 
 const HOLD = `
-select status, lease_owner, lease_expires_ms, fencing_token from jobs_step
+select ${namesOf(HELD_STEP)} from jobs_step
 where job_id = $1 and ordinal = $2 for update`;
 
 const BEFORE = `
 select least(coalesce(${lowest("PENDING")}, $2), coalesce(${lowest("LEASED")}, $2)) >= $2 as ready,
   ${lowest("FAILED")} is not null as failed, ${now("$3")} as now`;
+
+const INSERT_STEPS = insertMany("jobs_step", NEW_STEP, EACH_STEP, "ordinal");
+const stepValues = toValues(EACH_STEP);
 
 function toFindStepIds(connection: PostgresReadConnection): FindStepIds {
   const sql = "select step_id from jobs_step where step_id = any ($1::text[])";
@@ -69,25 +72,10 @@ class PostgresJobsWriter extends SqlJobsWriter {
     await this.#connection.get("select 1 from ledger_hold($1)", stream);
   }
 
-  async insertJob(job: NewJob, steps: readonly NewStep[]): Promise<void> {
-    await this.#connection.run(
-      `insert into jobs_job (job_id, run_id, message_id, plan_hash, step_count, breach_ordinal, breach, intent, message)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-      ...Object.values(fromJob(job, steps.length)),
-    );
-    const rows = steps.map(fromStep);
-    await this.#connection.run(
-      `insert into jobs_step (job_id, ordinal, step_id, op, step, resolved, status, fencing_token)
-       select $1, r.ordinal, r.step_id, r.op, r.step, r.resolved, 'PENDING', 0
-       from unnest($2::integer[], $3::text[], $4::text[], $5::text[], $6::text[])
-         as r (ordinal, step_id, op, step, resolved) order by r.ordinal`,
-      job.job_id,
-      rows.map(({ ordinal }) => ordinal),
-      rows.map(({ step_id }) => step_id),
-      rows.map(({ op }) => op),
-      rows.map(({ step }) => step),
-      rows.map(({ resolved }) => resolved),
-    );
+  protected async insertSteps(jobId: string, steps: readonly RowOf<typeof EACH_STEP>[]): Promise<void> {
+    const rows = steps.map(stepValues);
+    const lists = Object.keys(EACH_STEP).map((_, i) => rows.map((row) => row[i]) as string[] | number[]);
+    await this.#connection.run(INSERT_STEPS, jobId, "PENDING", 0, ...lists);
   }
 
   async viewForClaim(jobId: string): Promise<ClaimView & { now: number }> {

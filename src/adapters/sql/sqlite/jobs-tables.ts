@@ -1,5 +1,7 @@
+import type { RowOf } from "../../../core/columns.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import type { Clock } from "../../../core/ports.ts";
+import { CANDIDATE, HELD_STEP } from "../../../rooms/jobs/contracts/rows.ts";
 import type {
   Candidate,
   ChangeView,
@@ -7,12 +9,10 @@ import type {
   HeldStep,
   JobsReader,
   JobsWriter,
-  NewJob,
-  NewStep,
   StepPlace,
 } from "../../../rooms/jobs/ports.ts";
-import { fromJob, fromStep } from "../job-rows.ts";
-import { type FindStepIds, SqlJobsReader, SqlJobsWriter } from "../jobs.ts";
+import { EACH_STEP, type FindStepIds, NEW_STEP, SqlJobsReader, SqlJobsWriter } from "../jobs.ts";
+import { insertInto, namesOf, toValues } from "../rows.ts";
 import type { SqliteReadConnection, SqliteWriteConnection } from "./connection.ts";
 
 const lowest = (status: string) => `(select min(ordinal) from jobs_step where job_id = ?1 and status = '${status}')`;
@@ -25,14 +25,17 @@ select breach_ordinal, ${lowest("FAILED")} is not null as failed, ${lowest("PEND
 from jobs_job where job_id = ?1`;
 
 const EXPIRED = `
-select ordinal, status, lease_expires_ms, fencing_token from jobs_step
+select ${namesOf(CANDIDATE)} from jobs_step
 where job_id = ? and status = 'LEASED' and lease_expires_ms <= ? order by ordinal limit 1`;
 
 const CHANGE_VIEW = `
-select status, lease_owner, lease_expires_ms, fencing_token,
+select ${namesOf(HELD_STEP)},
   min(coalesce(${lowest("PENDING")}, ?2), coalesce(${lowest("LEASED")}, ?2)) >= ?2 as ready,
   ${lowest("FAILED")} is not null as failed
 from jobs_step where job_id = ?1 and ordinal = ?2`;
+
+const INSERT_STEP = insertInto("jobs_step", { ...EACH_STEP, ...NEW_STEP });
+const stepValues = toValues(EACH_STEP);
 
 function toFindStepIds(connection: SqliteReadConnection): FindStepIds {
   const sql = "select step_id from jobs_step where step_id = ?";
@@ -53,15 +56,8 @@ class SqliteJobsWriter extends SqlJobsWriter {
   /** There is one writer at a time, and it holds everything. */
   async hold(): Promise<void> {}
 
-  async insertJob(job: NewJob, steps: readonly NewStep[]): Promise<void> {
-    this.#connection.run(
-      `insert into jobs_job (job_id, run_id, message_id, plan_hash, step_count, breach_ordinal, breach, intent, message)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...Object.values(fromJob(job, steps.length)),
-    );
-    const sql = `insert into jobs_step (job_id, ordinal, step_id, op, step, resolved, status, fencing_token)
-      values (?, ?, ?, ?, ?, ?, 'PENDING', 0)`;
-    for (const step of steps) this.#connection.run(sql, job.job_id, ...Object.values(fromStep(step)));
+  protected async insertSteps(jobId: string, steps: readonly RowOf<typeof EACH_STEP>[]): Promise<void> {
+    for (const step of steps) this.#connection.run(INSERT_STEP, ...stepValues(step), jobId, "PENDING", 0);
   }
 
   async viewForClaim(jobId: string): Promise<ClaimView & { now: number }> {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { LeaseTable } from "../conformance-leases.ts";
-import { type Candidate, decideClaim, decideRenewal, LEASE_MS } from "./lease.ts";
+import type { Candidate } from "../contracts/rows.ts";
+import { decideClaim, decideRenewal, LEASE_MS } from "./lease.ts";
 
 const TTL = 100;
 const mira = (token: number) => ({ worker: "mira", token });

@@ -1,16 +1,10 @@
+import type { Candidate, HeldStep } from "../contracts/rows.ts";
+
 export const STEP_STATUSES = ["PENDING", "LEASED", "COMMITTED", "FAILED"] as const;
 export type StepStatus = (typeof STEP_STATUSES)[number];
 
 /** How long a lease lasts unless told otherwise; workers renew at a third of it. */
 export const LEASE_MS = 60_000;
-
-/** A step that a claim might get: not final. */
-export interface Candidate {
-  readonly ordinal: number;
-  readonly status: StepStatus;
-  readonly lease_expires_ms: number | null;
-  readonly fencing_token: number;
-}
 
 /** What a claim is decided on. */
 export interface ClaimView {
@@ -55,14 +49,6 @@ export function decideClaim(view: ClaimView, now: number, ttl: number): ClaimAns
 export interface Holder {
   readonly worker: string;
   readonly token: number;
-}
-
-/** What is known of a step when someone wants to change it. */
-export interface HeldStep {
-  readonly status: StepStatus;
-  readonly lease_owner: string | null;
-  readonly lease_expires_ms: number | null;
-  readonly fencing_token: number;
 }
 
 export type LeaseRefusal = "STEP_FINAL" | "LEASE_LOST" | "LEASE_EXPIRED";

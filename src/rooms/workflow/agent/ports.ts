@@ -1,27 +1,5 @@
 import type { ReadTransaction, Store, WriteTransaction } from "../../../core/ports.ts";
-
-/** One agent run as the table of runs has it: what a list shows, made from the ledger. */
-export interface AgentRunRow {
-  readonly run_id: string;
-  readonly run_dir: string;
-  readonly repo_id: string | null;
-  readonly root: string;
-  readonly common_dir: string | null;
-  readonly goal: string;
-  /** The program that was started, by its own name. */
-  readonly agent: string;
-  /** Where the run stands, as its newest entry says. */
-  readonly state: string;
-  readonly reason: string | null;
-  readonly created_at: string;
-  /** Time of the newest entry that said something new. */
-  readonly updated_at: string;
-  /** When it first came to an end of its work; null: it has not. */
-  readonly ended_at: string | null;
-  readonly files: number;
-  readonly added_lines: number;
-  readonly deleted_lines: number;
-}
+import type { AgentRunRow } from "../contracts/rows.ts";
 
 /** Which runs of a repository are wanted. */
 export interface AgentRunsWanted {
