@@ -34,12 +34,20 @@ export interface AgentMethods {
   readonly attach: Method<"agent.attach">;
   /** Lists the agents of the configuration that are started by name, and allows one on this machine. */
   readonly commands: Method<"agent.commands">;
+  /** Says something about a line, some lines or a file of an agent's change; it is kept with the run. */
+  readonly comment: Method<"agent.comment">;
+  /** Takes a comment back; the record keeps it. */
+  readonly commentWithdraw: Method<"agent.comment-withdraw">;
   /** Compares two to six agent runs, by file and by hunk. */
   readonly compare: Method<"agent.compare">;
+  /** Lets an agent go on with a run: another attempt, on top of its change or from its base. */
+  readonly continue: Method<"agent.continue">;
   /** The change of an agent run by file, hunk and line, in pages. */
   readonly diff: Method<"agent.diff">;
   /** Throws away the change of an agent run; the record is kept. */
   readonly discard: Method<"agent.discard">;
+  /** The exact text that an agent would be told if it went on. */
+  readonly feedback: Method<"agent.feedback">;
   /** Lines of a file as an agent found it or as its change leaves it, at most 500. */
   readonly fileLines: Method<"agent.file-lines">;
   /** Lists the agent runs of this repository, newest first. */

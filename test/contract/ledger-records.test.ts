@@ -118,6 +118,13 @@ const AGENT_ENTRIES: Readonly<Record<string, JsonObject>> = {
   AGENT_LAND_REFUSED: { ...AGENT, l: null, c: 1, code: "LAND_CONFLICT", paths: ["a"] },
   AGENT_DISCARDED: AGENT,
   AGENT_UNDONE: { ...AGENT, l: 1, paths: ["a"] },
+  AGENT_COMMENTED: {
+    id: "c_0123456789ab",
+    at: { candidate: 1, path: "a", side: "result", from: 1, to: null },
+    quote: ["on"],
+    text: "Why?",
+  },
+  AGENT_COMMENT_WITHDRAWN: { id: "c_0123456789ab" },
 };
 
 /** Kinds that no frozen run has. */

@@ -240,6 +240,7 @@ export function markedReport(m: Marks, run: string, bare: boolean): Report {
     candidates: [],
     verifications: [],
     evidence: [evidence("attempt", "agent"), evidence("patch", "change"), evidence("guard", "tree")],
+    comments: [],
     timeline: [entry("preparing"), entry(null), entry("verified")],
   };
 }

@@ -36,6 +36,8 @@ export const SETTING_WORDS: Readonly<Record<string, string>> = {
   "agent.patch.max_added_lines": "The older spelling of `agent.policy.max_added_lines`.",
   "agent.network":
     "What of the network an agent has: `inherit` (everything), `none`, or `allow` (the hosts of `agent.hosts`). Without it: `catalytic.network`.",
+  "agent.fix":
+    "How often an agent starts again by itself after its change was rejected or did not pass, told what was wrong.",
   "agent.timeout_s": "How long an agent may take, in seconds. Without it there is no limit.",
   "agent.caps.memory":
     "Memory that an agent and everything it starts may use, such as `8G` (default: 80 % of the machine's). A repository may only be stricter than you.",

@@ -134,6 +134,7 @@ function formatSettings(request: LaunchRequest, tools: { setpriv: string; unshar
   for (const { from, to } of request.holes) pairs.push(["hole", `${from}:${to}`]);
   for (const { from, to } of request.keeps) pairs.push(["keep", `${from}:${to}`]);
   for (const path of request.hidden ?? []) pairs.push(["hide", path]);
+  for (const { how, from, path } of request.written ?? []) pairs.push(["put", `${how}:${from}:${path}`]);
   for (const path of request.masked ?? []) pairs.push(["mask", path]);
   if (request.replaced !== undefined) pairs.push(["new", request.replaced.from], ["old", request.replaced.to]);
   for (const path of request.shown ?? []) pairs.push(["show", path]);

@@ -95,7 +95,7 @@ export function describeFailure({ run, command_ms }: ViewOutcome): {
     case "COMMAND_TIMED_OUT":
       return {
         outcome: "timed_out",
-        reason: `the agent was stopped after ${formatDuration(command_ms)} (--timeout)`,
+        reason: `the agent was stopped after ${formatDuration(command_ms)} (--timeout); what it did so far is kept`,
       };
     case "INTERRUPTED":
       return { outcome: "interrupted", reason: `the agent was interrupted by ${run.interrupted_by ?? "a signal"}` };

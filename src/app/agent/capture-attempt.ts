@@ -24,13 +24,15 @@ export async function captureAttempt(
 ): Promise<MadeCandidate | null> {
   const { run, now } = record;
   const { landing, crypto, repoRoot } = run.ports;
-  const base = { ...run.base, commit: now.base.commit };
+  const { commit, tree } = attempt.began?.base ?? now.base;
+  const base = { commit, tree, objects: run.objects() };
   // A command that reached the real tree may have written what git there would obey: nothing is asked of it.
   const captured = isTouched
     ? NOTHING_CAPTURED
     : await captureChanges(outside.changedPaths, {
         root: repoRoot,
         changes,
+        frozen: attempt.began?.frozen ?? [],
         leave_out: now.request.leave_out,
         content: await outside.content("append"),
         crypto,

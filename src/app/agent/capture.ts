@@ -5,10 +5,12 @@ import { compilePathPattern, isGitName, isUnder } from "../../core/paths/index.t
 import type { ContentStore, SyncCrypto } from "../../core/ports.ts";
 import type { Entry, ViewChanges } from "../../rooms/catalytic/index.ts";
 import {
+  type AgentAttempt,
   type ChangedPaths,
   type ChangeSide,
   type FileChange,
   type FileSide,
+  type PathThen,
   splitChanges,
 } from "../../rooms/workflow/index.ts";
 
@@ -43,6 +45,8 @@ export const NOTHING_CAPTURED: Captured = { changes: [], not_carried: [], ignore
 interface CaptureRequest {
   readonly root: string;
   readonly changes: ViewChanges;
+  /** Where the real tree was not as the tree of the run when the view began, and that tree was written into the view. */
+  readonly frozen?: readonly Frozen[];
   /** Paths with everything below them, and patterns. */
   readonly leave_out: readonly string[];
   readonly content: ContentStore;
@@ -50,6 +54,8 @@ interface CaptureRequest {
   /** Bytes of a file as the tree of the run has it, for the case that the real one is not that any more. */
   readBase(path: string): Promise<Uint8Array | null>;
 }
+
+type Frozen = NonNullable<AgentAttempt["began"]>["frozen"][number];
 
 interface Sides {
   readonly before: Entry | null;
@@ -61,7 +67,7 @@ export async function captureChanges(git: ChangedPaths, request: CaptureRequest)
   const { changes, root } = request;
   const isLeftOut = compileLeaveOut(request.leave_out);
   const files: FileChange[] = [];
-  const every = listChanges(changes);
+  const every = await listChanges(git, request);
   // The view leaves out what was ignored and there; what the agent made again is held against the same rules.
   const added = [...changes.added].map(([path, { type }]) => (type === "dir" ? `${path}/` : path));
   const ignored = await git.listIgnored(root, [...added, ...changes.refused]);
@@ -160,12 +166,36 @@ function countFiles(paths: ReadonlySet<string>): number {
   return [...paths].filter((path) => !path.endsWith("/")).length;
 }
 
-function listChanges(changes: ViewChanges): [string, Sides][] {
+/**
+ * What changed, by path. The view is compared with the real tree; where that was not as the tree of the run, it is the
+ * latter that the change is held against.
+ */
+async function listChanges(
+  git: ChangedPaths,
+  { changes, frozen = [], root }: CaptureRequest,
+): Promise<[string, Sides][]> {
   const all = new Map<string, Sides>();
   for (const [path, after] of changes.added) all.set(path, { before: null, after });
   for (const [path, before] of changes.removed) all.set(path, { before, after: null });
   for (const [path, { before, after }] of changes.changed) all.set(path, { before, after });
+  const untouched = frozen.filter(({ path }) => !all.has(path)).map(({ path }) => path);
+  // What the rules of the real tree ignore by now is in no view's changes: it stays as it was.
+  const ignored = await git.listIgnored(root, untouched);
+  for (const { path, base, real } of frozen) {
+    if (ignored.has(path)) continue;
+    const found = all.get(path);
+    const [before, after] = [toEntry(base), found === undefined ? toEntry(real) : found.after];
+    if (toMode(before) === toMode(after) && sameContent(before, after)) all.delete(path);
+    else all.set(path, { before, after });
+  }
   return sortedByCodePoint(all.keys()).map((path) => [path, all.get(path)!]);
+}
+
+function toEntry(then: PathThen): Entry | null {
+  if (then === null) return null;
+  const { mode, sha256, target } = then;
+  if (mode === "120000") return { type: "symlink", target: target ?? "" };
+  return { type: "file", mode: mode === "100755" ? "0755" : "0644", size: 0, sha256 };
 }
 
 /** Every folder above something that an agent left there. */
@@ -186,6 +216,7 @@ function toMode(entry: Entry | null): ChangeSide["mode"] | null {
 }
 
 function sameContent(before: Entry | null, after: Entry | null): boolean {
+  if (before === null || after === null) return before === after;
   if (before?.type === "file" && after?.type === "file") return before.sha256 === after.sha256;
   return before?.type === "symlink" && after?.type === "symlink" && before.target === after.target;
 }

@@ -64,7 +64,7 @@ export interface ControlPorts {
   countTouched(folder: string, most: number): number;
   /** Runs agents in a process of its own; resolves when the first has really started. Throws what kept it from that. */
   startDetached(
-    operation: "agent.run" | "agent.race",
+    operation: "agent.run" | "agent.race" | "agent.continue",
     input: object,
     onNote: (text: string) => void,
   ): Promise<StartedRun>;

@@ -23,9 +23,9 @@ export function describeEnd(run: AgentSummary): ExplainPart {
     case "discarded":
       return end(null, "discarded: thrown away, the record stays");
     case "unchanged":
-      return end("good", "unchanged: the agent changed nothing that can be applied");
+      return end("good", "unchanged: the agent changed nothing that can be applied", tellMore(run));
     case "not_started":
-      return end("bad", `not started: ${reason}`);
+      return end("bad", `not started: ${reason}`, next("start it again", goOn(run)));
     case "rejected":
       return end("bad", `rejected: ${reason}`, ...listWaysAround(run));
     case "verify_failed":
@@ -34,6 +34,7 @@ export function describeEnd(run: AgentSummary): ExplainPart {
         `verify failed: ${reason}`,
         next("what it printed", `verbatim agent logs ${run.run_id} --verify`),
         ...listOtherChecks(run),
+        letGoOn(run),
         next("apply it all the same", `verbatim agent apply ${run.run_id} --unverified`),
         next("throw it away", `verbatim agent discard ${run.run_id}`),
       );
@@ -88,6 +89,19 @@ function next(says: string, command: string): ExplainLine {
   return { mark: null, says, command };
 }
 
+function goOn({ run_id }: AgentSummary): string {
+  return `verbatim agent continue ${run_id}`;
+}
+
+function tellMore(run: AgentSummary): ExplainLine {
+  return next("tell the agent more", `${goOn(run)} --message "..."`);
+}
+
+/** An agent that repeats itself needs to hear something new. */
+function letGoOn(run: AgentSummary): ExplainLine {
+  return run.code === "NO_PROGRESS" ? tellMore(run) : next("let the agent go on", goOn(run));
+}
+
 function listWaysOn({ run_id }: AgentSummary): ExplainLine[] {
   return [
     next("apply it", `verbatim agent apply ${run_id}`),
@@ -98,7 +112,8 @@ function listWaysOn({ run_id }: AgentSummary): ExplainLine[] {
 }
 
 /** A rejected change is lifted by a new verdict, or lands without what was refused. */
-function listWaysAround({ run_id, gate, changes }: AgentSummary): ExplainLine[] {
+function listWaysAround(run: AgentSummary): ExplainLine[] {
+  const { run_id, gate, changes } = run;
   const findings = gate?.findings ?? [];
   const flags = [...new Set(findings.flatMap(({ flag }) => flag ?? []))];
   const isLifted = findings.length > 0 && findings.every(({ flag }) => flag !== null);
@@ -114,18 +129,28 @@ function listWaysAround({ run_id, gate, changes }: AgentSummary): ExplainLine[] 
           ),
         ]
       : []),
+    letGoOn(run),
     next("throw it away", `verbatim agent discard ${run_id}`),
   ];
 }
 
 /** Work that did not end well is kept, and judged only when somebody asks. */
-function listWaysToJudge({ run_id, changes }: AgentSummary): ExplainLine[] {
-  if (changes.files.length === 0) return [];
+function listWaysToJudge(run: AgentSummary): ExplainLine[] {
+  const { run_id, changes, outcome } = run;
+  // Whoever was stopped by a limit comes as far as before without another one.
+  const on = outcome === "over_limit" ? next("let it go on with more", `${goOn(run)} ${raise(run)}`) : letGoOn(run);
+  if (changes.files.length === 0) return [on];
   return [
+    on,
     next("what it did so far is kept; judge it", `verbatim agent verify ${run_id}`),
     next("read it", `verbatim agent show ${run_id} --diff`),
     next("throw it away", `verbatim agent discard ${run_id}`),
   ];
+}
+
+function raise({ agent }: AgentSummary): string {
+  const cap = agent.caps?.hit?.cap ?? "memory";
+  return { memory: "--memory 8G", processes: "--processes 4096", disk: "--disk 40GB" }[cap];
 }
 
 /** A path as a shell takes it: an agent chose the name, and people paste what they are shown. */

@@ -14,6 +14,7 @@ import {
   type VerificationReport,
 } from "../../rooms/workflow/index.ts";
 import type { MadeCandidate } from "./candidate.ts";
+import { findRepeated } from "./feedback.ts";
 import type { AgentPorts } from "./ports.ts";
 import { type JudgedOn, verifyChange } from "./verify.ts";
 
@@ -132,9 +133,10 @@ export async function judge(
 ): Promise<void> {
   const { c } = made.candidate;
   const { gate, facts } = await gateCandidate(outside, session, record, made, on.base);
-  const current = { candidate: c, verification: null, back_to: null };
+  const current = { candidate: c, verification: null, back_to: null, repeats: null };
   if (gate.verdict === "reject") {
-    await record.enter("AGENT_GATED", facts, "rejected", describeRejection(gate), current);
+    const { reason, ...repeated } = describeAgain(record, c, describeRejection(gate));
+    await record.enter("AGENT_GATED", facts, "rejected", reason, { ...current, ...repeated });
     return await session.bundle();
   }
   if (record.now.request.verify.length === 0) {
@@ -156,7 +158,18 @@ export async function judge(
     tried.report.result === "PASS"
       ? (["AGENT_VERIFIED", "verified"] as const)
       : (["AGENT_VERIFY_FAILED", "verify_failed"] as const);
-  await record.enter(kind, tried.facts, state, tried.report.reason, { verification: tried.report.v });
+  const { v, reason } = tried.report;
+  if (state === "verified") return await record.enter(kind, tried.facts, state, reason, { verification: v });
+  const again = describeAgain(record, c, reason ?? "the verification failed");
+  await record.enter(kind, tried.facts, state, again.reason, { verification: v, repeats: again.repeats });
+}
+
+/** Why a change did not pass. An attempt that repeats an earlier one says so: to start it again in the same way is idle. */
+function describeAgain(record: AgentRecord, c: number, reason: string): { reason: string; repeats: number | null } {
+  const repeats = findRepeated(record, c);
+  if (repeats === null) return { reason, repeats };
+  const n = record.candidate(c)?.attempt ?? record.now.attempts;
+  return { reason: `attempt ${n} failed in the same way as attempt ${repeats}: ${reason}`, repeats };
 }
 
 /** Why a candidate was rejected, in one line. */

@@ -1,15 +1,13 @@
 import { z } from "zod";
-import { VerbatimError } from "../../core/errors/index.ts";
 import { defineOperation, LOCAL_SURFACES, OWNER, type Surface } from "../../core/operation.ts";
-import { GUARD_REQUESTS } from "../../rooms/catalytic/index.ts";
 import { AGENT_STATES } from "../../rooms/workflow/index.ts";
 import { runAgent } from "./agent.ts";
 import { agentSummary } from "./agent-summary.ts";
 import { startInBackground } from "./background.ts";
 import { BACKGROUND_OPERATIONS } from "./background-operations.ts";
-import { type CapFlags, planCaps } from "./caps.ts";
+import { planCaps } from "./caps.ts";
 import { commitFlags, toCommitWish } from "./commit-flags.ts";
-import { equip, listHosts } from "./equip.ts";
+import { CONTINUE_OPERATIONS } from "./continue-operations.ts";
 import { LAND_ALL } from "./landable.ts";
 import { agentList, listAgentRuns } from "./list.ts";
 import { agentLogs } from "./logs.ts";
@@ -17,11 +15,23 @@ import { planNetwork } from "./network.ts";
 import type { AgentPorts } from "./ports.ts";
 import { PROFILE_OPERATIONS } from "./profile-operations.ts";
 import { defineRace } from "./race-operation.ts";
-import { type AgentRequest, parseSize, parseTimeout, planVerification, type VerifyFlags } from "./request.ts";
+import { planVerification } from "./request.ts";
 import { REVIEW_OPERATIONS } from "./review-operations.ts";
+import {
+  capFlags,
+  hasCaps,
+  isSaid,
+  maskFlags,
+  networkFlags,
+  policyFlags,
+  runFields,
+  texts,
+  toLimits,
+  toRequest,
+  verifyFlags,
+} from "./run-fields.ts";
 import { applyAgentRun, discardAgentRun, foreseeAgentRun, undoAgent, verifyAgentRun } from "./runs.ts";
 import { SCREEN_OPERATIONS } from "./screen-operations.ts";
-import { toSeen } from "./seen.ts";
 import { agentReport, showAgentRun, showLogs } from "./show.ts";
 import { START_OPERATIONS } from "./start-operations.ts";
 
@@ -31,7 +41,6 @@ const WITH_HTTP: readonly Surface[] = [...LOCAL_SURFACES, "http"];
 /** MCP shows runs to whoever owns the workspace, as resources; the server of an agent in its cage leaves them out. */
 const READ_BY_ALL: readonly Surface[] = [...WITH_HTTP, "mcp"];
 
-const texts = z.array(z.string().min(1)).default([]);
 const run = z
   .string()
   .min(1)
@@ -41,143 +50,6 @@ const here = z
   .boolean()
   .default(false)
   .describe("In this work tree, also when the run belongs to another work tree of the same repository.");
-
-/** How a change is verified. */
-const verifyFlags = {
-  verify: texts.describe("A command that must succeed on the result, run without a shell; repeatable."),
-  verify_sh: texts.describe("A shell command that must succeed on the result, run by /bin/sh -c; repeatable."),
-  no_verify: z.boolean().default(false).describe("Do not verify the change; it is reported as unverified."),
-  setup: texts.describe("A command to run before the verify commands; repeatable (default: found when needed)."),
-  no_setup: z.boolean().default(false).describe("Do not run set-up commands before the verify commands."),
-  no_baseline: z.boolean().default(false).describe("Do not try a failed verify command without the change."),
-};
-
-/** What a change may touch, and how large it may be. */
-const policyFlags = {
-  permit: texts.describe(
-    "A protected or secret path, or a pattern, that may change in this run; repeatable (see: --help policy).",
-  ),
-  max_files: z.int().min(1).optional().describe("Maximum number of files a change may touch (default: 50)."),
-  max_added_lines: z
-    .int()
-    .min(0)
-    .optional()
-    .describe("Maximum number of lines a change may add, lock files not counted (default: 2000)."),
-  max_binary: z.string().optional().describe("Maximum size of a binary file in a change (default: 1MiB)."),
-};
-
-/** What of the network an agent and its verifications are left. */
-const networkFlags = {
-  network: z
-    .enum(["inherit", "none", "allow"])
-    .optional()
-    .describe("inherit: as everybody; none: no network; allow: only listed hosts, every connection recorded."),
-  host: texts.describe(
-    "A host that may be reached, NAME, *.NAME or either with :PORT; implies --network allow; repeatable.",
-  ),
-};
-
-/** What of hidden files is shown. */
-const maskFlags = {
-  unmask: texts.describe("A hidden file, folder or pattern that may be seen all the same; repeatable."),
-  show_secrets: z.boolean().default(false).describe("Hide no files but those of Verbatim itself."),
-};
-
-/** What an agent and its verifications may use at most. */
-const capFlags = {
-  memory: z.string().optional().describe("Memory of the agent and all it starts, such as 8G (default: 80 % of yours)."),
-  processes: z.int().min(1).optional().describe("Processes and threads at the same time (default: 2048)."),
-  disk: z.string().optional().describe("What it may write, such as 5GB (default: 20GB)."),
-};
-
-function toLimits(input: {
-  max_files?: number | undefined;
-  max_added_lines?: number | undefined;
-  max_binary?: string | undefined;
-}) {
-  const { max_files, max_added_lines, max_binary } = input;
-  return {
-    ...(max_files === undefined ? {} : { max_files }),
-    ...(max_added_lines === undefined ? {} : { max_added_lines }),
-    ...(max_binary === undefined ? {} : { max_binary_bytes: parseSize("--max-binary", max_binary) }),
-  };
-}
-
-/** What every run can be asked for. */
-const runFields = {
-  goal: z.string().min(1).describe("What the agent should do; this goes into the record, not to the agent."),
-  ...verifyFlags,
-  files: texts.describe("A file for the context pack at VERBATIM_PACK; repeatable."),
-  allow: texts.describe("A path that may change; repeatable (default: everything)."),
-  deny: texts.describe("A path that may not change; repeatable."),
-  ...policyFlags,
-  guard: z.enum(GUARD_REQUESTS).optional().describe("How the agent is confined."),
-  timeout: z.string().optional().describe("How long the agent may take: 90s, 30m, 2h (default: no limit)."),
-  keep: texts.describe(
-    "A path outside the repository, such as ~/.claude, that stays writable and is not covered by the proof; repeatable.",
-  ),
-  leave_out: texts.describe("A path or pattern whose changes are dropped before the gate; repeatable."),
-  ...networkFlags,
-  ...capFlags,
-  hash_all: z.boolean().default(false).describe("Read and hash every file before and after."),
-  profile: z
-    .string()
-    .min(1)
-    .optional()
-    .describe("Which agent the command is: claude, codex, ... or none (default: found from the command)."),
-  env: texts.describe("A variable that the agent gets besides those of its profile, NAME or NAME=VALUE; repeatable."),
-  ...maskFlags,
-  see: texts.describe(
-    "A file or folder below /tmp or /var/tmp that the agent may read; files named in COMMAND are seen anyway; repeatable.",
-  ),
-  env_all: z.boolean().default(false).describe("The agent gets every variable of yours but those of Verbatim."),
-  name: z.string().min(1).max(100).optional().describe("What ps calls the run (default: its goal)."),
-  ...commitFlags,
-};
-
-type RunInput = z.output<z.ZodObject<typeof runFields>>;
-
-/** There is no guard on Windows itself; inside WSL2 everything holds. */
-function requireGuardedSystem({ platform }: AgentPorts): void {
-  if (platform === "win32") throw new VerbatimError("AGENT_NEEDS_WSL");
-}
-
-function toRequest(outside: AgentPorts, input: RunInput, command: readonly string[]): AgentRequest {
-  requireGuardedSystem(outside);
-  const equipment = equip(outside, command, {
-    profile: input.profile ?? null,
-    env: input.env,
-    envAll: input.env_all,
-  });
-  return {
-    goal: input.goal,
-    name: input.name ?? null,
-    equipment,
-    plan: planVerification(outside, input),
-    files: input.files,
-    allow: input.allow,
-    deny: input.deny,
-    leaveOut: input.leave_out,
-    permit: input.permit,
-    limits: toLimits(input),
-    command,
-    guard: input.guard ?? null,
-    timeoutMs: readTimeout(outside, input.timeout),
-    keep: input.keep,
-    hashAll: input.hash_all,
-    network: planNetwork(outside, input, listHosts(equipment)),
-    see: toSeen(outside, input.see),
-    masks: { unmask: input.unmask, all: input.show_secrets },
-    caps: planCaps(outside, input),
-    commit: toCommitWish(input),
-  };
-}
-
-function readTimeout(outside: AgentPorts, given: string | undefined): number | null {
-  if (given !== undefined) return parseTimeout(given);
-  const { timeout_s } = outside.config().agent;
-  return timeout_s === null ? null : timeout_s * 1000;
-}
 
 const start = defineOperation({
   name: "agent.run",
@@ -310,15 +182,6 @@ const verify = defineOperation({
     }),
 });
 
-function hasCaps({ memory, processes, disk }: CapFlags): boolean {
-  return memory !== undefined || processes !== undefined || disk !== undefined;
-}
-
-/** Without any of these flags a run is verified as it was asked for. */
-function isSaid({ verify: words, verify_sh, no_verify, setup, no_setup, no_baseline }: VerifyFlags): boolean {
-  return words.length + verify_sh.length + setup.length > 0 || no_verify || no_setup || no_baseline;
-}
-
 const apply = defineOperation({
   name: "agent.apply",
   summary: "Puts the change of an agent run that passed its gates into your tree as it is now.",
@@ -386,4 +249,5 @@ export const AGENT_OPERATIONS = [
   ...BACKGROUND_OPERATIONS,
   ...SCREEN_OPERATIONS,
   ...START_OPERATIONS,
+  ...CONTINUE_OPERATIONS,
 ] as const;

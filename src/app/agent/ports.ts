@@ -1,7 +1,8 @@
 import type { JsonValue } from "../../core/canonical/index.ts";
 import type { Effect } from "../../core/operation.ts";
-import type { CatalyticPorts, TreeScan } from "../../rooms/catalytic/index.ts";
+import type { CatalyticPorts, TreeScan, TreeWrite } from "../../rooms/catalytic/index.ts";
 import type {
+  BaseTree,
   ChangedPaths,
   CommandFacts,
   CommitHook,
@@ -95,6 +96,8 @@ export interface AgentPorts extends Pick<Composition, OfTheWorkspace> {
   borrow<T>(root: string, work: (outside: AgentPorts) => Promise<T>): Promise<T>;
   /** This work tree, where it is not the one that the runs belong to. */
   readonly here: RepoIdentity | null;
+  /** What a tree of git has where the work tree is otherwise, its bytes in the content store; what is hidden without any. */
+  freeze(base: BaseTree, isHidden: (path: string) => boolean): Promise<readonly TreeWrite[]>;
   readonly changedPaths: ChangedPaths;
   /** What can be asked about verify commands before an agent starts. */
   commandFacts(): CommandFacts & RepositoryFacts;

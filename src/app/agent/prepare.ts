@@ -14,7 +14,9 @@ import {
 } from "../../rooms/workflow/index.ts";
 import { describeBreak, requirePaths, toKeptPlaces } from "./agent-arguments.ts";
 import { recordProcess } from "./agent-process.ts";
+import type { Begins } from "./begin-again.ts";
 import { findCommitPlace } from "./commit.ts";
+import type { Feedback } from "./deliver-feedback.ts";
 import { groupDigits } from "./explain-words.ts";
 import { warnOfPatch } from "./judge.ts";
 import { requireNetwork } from "./network.ts";
@@ -31,6 +33,10 @@ export interface Prepared {
   readonly look: TreeScan | null;
   /** Paths that stay writable, absolutely. */
   readonly keep: readonly string[];
+  /** What it finds besides, where it is not the first attempt. */
+  readonly begins?: Begins;
+  /** What the agent is told about the attempt before. */
+  readonly feedback?: Feedback;
 }
 
 const LOOKING = "looking at the tree";

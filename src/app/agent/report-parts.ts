@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isJsonObject, parseJson, sortedByCodePoint } from "../../core/canonical/index.ts";
 import { CAP_NAMES } from "../../core/contracts/caps.ts";
-import { type AgentRecord, describeBase } from "../../rooms/workflow/index.ts";
+import { type AgentAttempt, type AgentRecord, describeBase } from "../../rooms/workflow/index.ts";
 import { agentSummary } from "./agent-summary.ts";
 import type { AgentPorts } from "./ports.ts";
 import { toGate } from "./report.ts";
@@ -22,6 +22,12 @@ export const attemptPart = z.strictObject({
   env: z.array(z.string()).describe("Names of the variables it was given; their values are recorded nowhere."),
   catalytic_run: z.string().nullable(),
   proof_hash: z.string().nullable(),
+  from: z.enum(["base", "candidate", "tree"]).describe("What it found: the base alone, or with an earlier change."),
+  on: z.int().nullable().describe("The number of that change; null: there was none."),
+  feedback: z
+    .strictObject({ text: z.string(), by: z.enum(["resume", "argument", "input", "file"]) })
+    .nullable()
+    .describe("What it was told about the attempt before, and how; the file VERBATIM_FEEDBACK names has it always."),
 });
 
 /** A change that could land. */
@@ -82,10 +88,16 @@ function toAttempt(outside: AgentPorts, record: AgentRecord, number: number): z.
   const { n, argv, started_at, ended_at, duration_ms, end, guard, network, kept, catalytic_run, proof_hash } = attempt;
   const env = attempt.proof === null ? [] : readEnvNames(outside, attempt.proof.directory);
   const facts = { n, argv, started_at, ended_at, duration_ms, end, guard, kept, catalytic_run, proof_hash };
-  return { ...facts, network: network.mode, env };
+  const { from = "base", candidate: on = null } = attempt.began ?? {};
+  return { ...facts, network: network.mode, env, from, on, feedback: readFeedback(record, attempt) };
 }
 
 const MOST_SPEC = 1024 * 1024;
+
+function readFeedback({ run }: AgentRecord, { feedback }: AgentAttempt): z.infer<typeof attemptPart>["feedback"] {
+  const bytes = feedback === undefined ? null : run.read(feedback.file);
+  return bytes === null ? null : { text: new TextDecoder().decode(bytes), by: feedback!.by };
+}
 
 /** Names only: whoever shows them can show nothing else. */
 function readEnvNames(outside: AgentPorts, directory: string): string[] {

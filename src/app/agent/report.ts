@@ -58,7 +58,7 @@ export function toSummary(record: AgentRecord, of = findReported(record, record.
     run_dir: run.folder.dir,
     goal: now.goal,
     outcome: now.state,
-    code: toCode(now.state, gate, report),
+    code: of.attempt === now.attempts && now.repeats != null ? NO_PROGRESS : toCode(now.state, gate, report),
     reason: now.reason,
     created_at: now.created_at,
     duration_ms: now.duration_ms,
@@ -94,6 +94,7 @@ export function toSummary(record: AgentRecord, of = findReported(record, record.
 }
 
 const OVER_LIMIT: Code = "AGENT_OVER_LIMIT";
+const NO_PROGRESS: Code = "NO_PROGRESS";
 
 /** The code of an end that has one. */
 function toCode(state: AgentState, gate: AgentGate | null, report: VerificationReport | null): string | null {

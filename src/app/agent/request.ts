@@ -40,6 +40,10 @@ export interface AgentRequest {
   /** Null: applying it makes no commit. */
   readonly commit: CommitWish | null;
   readonly equipment: Equipment;
+  /** Names of variables besides the profile's, those given with a value, and whether it is all of them. */
+  readonly env: { readonly names: readonly string[]; readonly set: readonly string[]; readonly all: boolean };
+  /** How often the agent starts again by itself with what was wrong. */
+  readonly fix: number;
   /** Places below temporary folders that the agent sees. */
   readonly see: readonly string[];
   /** Hidden files that the agent sees all the same. */
@@ -137,6 +141,9 @@ export function toRecorded(request: AgentRequest, keep: readonly string[]): Agen
     ...(request.commit === null ? {} : { commit: { ...request.commit } }),
     profile: request.equipment.known?.profile.name ?? NO_PROFILE,
     masks: { unmask: [...request.masks.unmask], all: request.masks.all, verify: [], verify_all: false },
+    env: { names: [...request.env.names], set: [...request.env.set], all: request.env.all },
+    see: [...request.see],
+    fix: request.fix,
   };
 }
 

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { AgentRecord, type Run } from "../../rooms/workflow/index.ts";
 import { agentSummary } from "./agent-summary.ts";
+import { agentComment, readComments } from "./comments.ts";
 import { connectionLine, readConnections } from "./connections.ts";
 import { compareChanges, comparedFile, fileDiff, readDiff } from "./diff.ts";
 import { evidenceItem, listEvidence, readTimeline, timelineEntry } from "./evidence.ts";
@@ -29,6 +30,7 @@ export const agentReport = z.strictObject({
     .describe("Every recorded connection of the attempt, when they were asked for."),
   candidates: z.array(candidatePart).describe("Every change that could land, with the verdict of the gate."),
   verifications: z.array(verificationPart),
+  comments: z.array(agentComment).describe("What people said about the change, oldest first."),
   evidence: z.array(evidenceItem).describe("What the sentences of explain rest on."),
   timeline: z.array(timelineEntry).describe("What happened to the run, oldest first, at most the newest 500 entries."),
 });
@@ -54,6 +56,7 @@ export async function showAgentRun(outside: AgentPorts, request: ShowRequest): P
   const timeline = await readTimeline(run);
   return {
     ...readParts(outside, record),
+    comments: record === null ? [] : await readComments(run),
     evidence: listEvidence(record, timeline),
     timeline,
     summary,

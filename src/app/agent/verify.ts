@@ -108,7 +108,7 @@ async function verifyWatched(run: Run, verify: () => Promise<Verified>): Promise
 }
 
 /** What a candidate writes. Of a deletion and an addition of one path the addition is the last word. */
-function toWrites({ files }: Candidate): ViewWrite[] {
+export function toWrites({ files }: Candidate): ViewWrite[] {
   const writes = new Map<string, ViewWrite>();
   for (const { path, mode, sha256, target } of files) {
     if (mode === null || sha256 === null) {

@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
-import { hashCanonical, sortedByCodePoint, sortedUnique, toJson } from "../../core/canonical/index.ts";
+import { encodeUtf8, hashCanonical, sortedByCodePoint, sortedUnique, toJson } from "../../core/canonical/index.ts";
 import type { HeldBy } from "../../core/contracts/caps.ts";
 import { formatTime } from "../../core/time.ts";
 import { type CatalyticPorts, nameView, runInView, type ViewOutcome } from "../../rooms/catalytic/index.ts";
@@ -16,6 +16,7 @@ import { HOOK_SPOOL } from "../hooks/hook-receipt.ts";
 import { describeBreak, toIntent } from "./agent-arguments.ts";
 import { withTerminal } from "./agent-terminal.ts";
 import { describeHeld, toAttemptCaps } from "./caps.ts";
+import { deliverFeedback, withoutFeedback } from "./deliver-feedback.ts";
 import { type LoginOutcome, withLoginFiles } from "./login-files.ts";
 import { announceMasks, canHide, type Masks } from "./masks.ts";
 import { keepNetworkLog, recordNetwork, toAttemptNetwork, toReach, withNetworkLog } from "./network.ts";
@@ -40,11 +41,12 @@ export async function work(
 ): Promise<{ readonly view: ViewOutcome; readonly attempt: AgentAttempt }> {
   const n = record.now.attempts + 1;
   const begun = outside.clock.now();
+  const told = tellAgent(outside, prepared, request);
   const masks = findOwnMasks(outside, prepared, request);
   const opened: AgentAttempt = {
     schema_version: "verbatim-agent-attempt-v1",
     n,
-    argv: [...request.command],
+    argv: [...told.template],
     started_at: formatTime(begun),
     ended_at: null,
     duration_ms: 0,
@@ -62,12 +64,15 @@ export async function work(
     commits: 0,
     ignored_written: 0,
     not_carried: [],
+    ...(prepared.begins === undefined ? {} : { began: prepared.begins.began }),
+    ...(told.feedback === null ? {} : { feedback: told.feedback }),
     ...describeEquipment(outside, request),
   };
   record.writeAttempt(opened);
-  await record.enter("AGENT_ATTEMPT_STARTED", { n, argv: opened.argv }, "working", null, { attempts: n });
+  const again = describeBegin(prepared);
+  await record.enter("AGENT_ATTEMPT_STARTED", { n, argv: opened.argv, ...again }, "working", null, { attempts: n });
   const login: LoginOutcome[] = [];
-  const view = await start(outside, record, prepared, request, masks, opened.catalytic_run!, login).catch(
+  const view = await start(outside, record, prepared, { ...request, told }, masks, opened.catalytic_run!, login).catch(
     async (thrown: unknown) => {
       const { outcome, reason } = describeBreak(thrown, false);
       if (outcome === "interrupted") {
@@ -124,8 +129,8 @@ async function findMovedHead(
 async function start(
   outside: AgentPorts,
   { run, now }: AgentRecord,
-  { look, keep }: Prepared,
-  request: AgentRequest,
+  { look, keep, begins, feedback }: Prepared,
+  request: AgentRequest & { readonly told: ReturnType<typeof tellAgent> },
   masks: Masks,
   run_id: string,
   login: LoginOutcome[],
@@ -149,24 +154,34 @@ async function start(
     const kept = withLoginFiles(logged, outside.user, files, (outcomes) => login.push(...outcomes));
     const control = outside.control.current();
     const ports = control?.watch(withNetworkLog(kept, run, now.attempts)) ?? withNetworkLog(kept, run, now.attempts);
-    const terminal = control === null ? outside.terminal : control.share(outside.terminal);
+    const { told } = request;
+    // Whoever is told on standard input has no terminal there.
+    const shared = control === null ? outside.terminal : control.share(outside.terminal);
+    const terminal = told.input === null ? shared : null;
+    const place = feedback === undefined ? null : join(run.folder.dir, feedback.file);
     return await runInView(withTerminal(ports, terminal), {
       ...places,
       run_id,
-      command: request.command,
+      command: told.argv,
       intent: toIntent(request.goal),
       cwd: cwd === "" ? "." : cwd,
       network: request.network.mode,
       ...toReach(request.network, mcp?.url ?? null),
       caps: request.caps,
       env_allow: environment.passed,
-      extra_env: { ...environment.set, VERBATIM_RUN: run.id, ...pack, ...toMcpEnv(mcp) },
+      extra_env: { ...environment.set, VERBATIM_RUN: run.id, ...pack, ...toFeedbackEnv(place), ...toMcpEnv(mcp) },
       keep: sortedUnique([...keep, spool]),
       hidden: [...outside.hiddenPlaces(), ...masks.hidden],
       masked: masks.files,
       ...seeElsewhere(outside, request, places.root),
       // A hook in the view judges by the plan of its run, and by what it permits.
-      shown: [...OWN_FILES.map((file) => join(run.folder.dir, file)), ...masks.shown],
+      shown: [
+        ...OWN_FILES.map((file) => join(run.folder.dir, file)),
+        ...(place === null ? [] : [place]),
+        ...masks.shown,
+      ],
+      ...(begins === undefined ? {} : { writes: begins.writes }),
+      ...(told.input === null ? {} : { input: told.input }),
       hash_all: request.hashAll,
       look,
       // Only at the command line the standard input belongs to whoever asked.
@@ -180,6 +195,40 @@ async function start(
   } finally {
     await mcp?.close();
   }
+}
+
+/** What the command of an attempt is started with: its words, and what it is told. */
+function tellAgent(outside: AgentPorts, { feedback }: Prepared, { command, equipment }: AgentRequest) {
+  if (feedback === undefined) {
+    return { argv: withoutFeedback(command), template: command, feedback: null, input: null };
+  }
+  const { text, file, sha256 } = feedback;
+  const profile = equipment.known?.profile ?? null;
+  const { argv, template, by } = deliverFeedback(command, {
+    text,
+    profile,
+    session: null,
+    hasTerminal: outside.terminal !== null,
+  });
+  if (by === "file") outside.notify("the agent finds what it is told in the file that VERBATIM_FEEDBACK names");
+  const bytes = encodeUtf8(text);
+  const open = async function* () {
+    yield bytes;
+  };
+  return { argv, template, feedback: { file, sha256, by }, input: by === "input" ? { sha256, open } : null };
+}
+
+/** What the ledger says of a later attempt. */
+function describeBegin({ begins, feedback }: Prepared) {
+  return {
+    ...(begins === undefined ? {} : { from: begins.began.from, candidate: begins.began.candidate }),
+    ...(feedback === undefined ? {} : { feedback_sha256: feedback.sha256 }),
+    ...(feedback === undefined || feedback.comments.length === 0 ? {} : { comments: [...feedback.comments] }),
+  };
+}
+
+function toFeedbackEnv(place: string | null): Record<string, string> {
+  return place === null ? {} : { VERBATIM_FEEDBACK: place };
 }
 
 /** What is hidden from this agent. */

@@ -19,7 +19,7 @@ import { type Composition, composeAlone } from "./compose.ts";
 import { findMasks } from "./masks.ts";
 import { userPorts } from "./user-ports.ts";
 import { createCommandFacts, createVerifyPorts } from "./verification.ts";
-import { chooseVerificationPlace } from "./verification-places.ts";
+import { chooseVerificationPlace, freezeTree } from "./verification-places.ts";
 import { workflowPorts } from "./workflow.ts";
 import { isStoreAbsent, toWorkspace } from "./workspace.ts";
 
@@ -82,6 +82,7 @@ export function agentPorts(composition: Composition): AgentPorts {
     siblings: () => listSiblings(composition),
     borrow: (root, work) => borrow(composition, root, work),
     here: null,
+    freeze: (base, isHidden) => freezeTree(composition, toCatalyticPlaces(composition).root, base, { isHidden }),
     changedPaths: {
       formatPatch: formatChangePatch,
       listFiltered: listFilteredPaths,

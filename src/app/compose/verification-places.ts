@@ -170,7 +170,12 @@ function createTreePlace(
  * What has changed since the base, as the base has it, and hidden files without a byte. Bytes go through the content
  * store like those of a candidate.
  */
-async function freezeTree(composition: Composition, root: string, base: BaseTree, masks: Masks): Promise<ViewWrite[]> {
+export async function freezeTree(
+  composition: Composition,
+  root: string,
+  base: BaseTree,
+  masks: Pick<Masks, "isHidden">,
+): Promise<ViewWrite[]> {
   const differences = await listBaseDifferences(root, base);
   const writes: ViewWrite[] = differences.flatMap(({ path, mode }) => (mode === null ? [{ path, mode }] : []));
   const content = await composition.content("append");

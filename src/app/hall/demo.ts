@@ -76,6 +76,8 @@ function toRequest(agent: AgentPorts, goal: string, script: string): AgentReques
   return {
     goal,
     name: null,
+    env: { names: [], set: [], all: false },
+    fix: 0,
     plan: {
       commands: [{ argv: [process.execPath, "check.mjs"], cmd: "node check.mjs" }],
       configured: false,

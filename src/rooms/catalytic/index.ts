@@ -44,3 +44,4 @@ export { decideVerdict } from "./verify/verdict.ts";
 export { verifyRun } from "./verify/verify.ts";
 export { lookAtTree, nameView, runInView, type ViewOptions, type ViewOutcome } from "./view/view.ts";
 export type { ViewChanges } from "./view/view-changes.ts";
+export type { TreeWrite } from "./view/view-writes.ts";

@@ -1,6 +1,14 @@
 // The front door of this room: everything the app may use of it. Nothing inside the room imports this file.
 
 export { AGENT_RUN_FILE, AgentRecord, toName } from "./agent/agent-record.ts";
+export { addComment, type Comment, listComments, pickComments, withdrawComment } from "./agent/comments.ts";
+export {
+  type FailedCommand,
+  type FeedbackParts,
+  formatFeedback,
+  type Remark,
+  signFailure,
+} from "./agent/feedback-text.ts";
 export { type JudgeRequest, judgeCandidate } from "./agent/judge-candidate.ts";
 export { checkOwnGates } from "./agent/own-gates.ts";
 export { recordSkipped, recordVerification } from "./agent/record-verification.ts";
@@ -56,6 +64,7 @@ export {
   type AgentState,
   AT_WORK,
   type GateFinding,
+  type PathThen,
   type RequestedCommand,
 } from "./contracts/agent-run.ts";
 export {
@@ -227,4 +236,4 @@ export {
   parseVerifyCommand,
   type WrittenCommand,
 } from "./verification/verify-command.ts";
-export { encodeWrites } from "./verification/writes.ts";
+export { encodeWrites, planWrites } from "./verification/writes.ts";

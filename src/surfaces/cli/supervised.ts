@@ -15,7 +15,7 @@ interface SupervisedEnvironment {
 
 const PLAIN = { bold: String, good: String, warn: String, bad: String, dim: String };
 /** What a process of its own is made for. */
-const OPERATIONS: readonly string[] = ["agent.run", "agent.race"];
+const OPERATIONS: readonly string[] = ["agent.run", "agent.race", "agent.continue"];
 /** Whoever started this process talks to it here until the agent has started. */
 const CHANNEL = 3;
 

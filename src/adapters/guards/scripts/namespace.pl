@@ -4,12 +4,12 @@ use strict;
 # settings come as NUL-separated key=value pairs from a file; descriptor 3 is the control channel: it says READY and EXIT,
 # and hears TERM, INT, KILL and DONE. Text only: nothing is compiled and nothing has to be installed.
 
-my %C; my (@reach, @layers, @holes, @keeps, @args, %env, @outer, @hide, @show, @mask, @groups);
+my %C; my (@reach, @layers, @holes, @keeps, @args, %env, @outer, @hide, @show, @mask, @groups, @put);
 { open(my $f, "<", $ARGV[0]) or die "settings: $!\n"; local $/ = "\0";
   while (my $l = <$f>) { chomp $l; my ($k, $v) = split(/=/, $l, 2);
     if ($k eq "layer") { push @layers, [split(/:/, $v, 3)] } elsif ($k eq "hole") { push @holes, [split(/:/, $v, 2)] }
     elsif ($k eq "keep") { push @keeps, [split(/:/, $v, 2)] } elsif ($k eq "arg") { push @args, $v }
-    elsif ($k eq "outer") { push @outer, $v } elsif ($k eq "reach") { push @reach, $v } elsif ($k eq "hide") { push @hide, $v } elsif ($k eq "show") { push @show, $v } elsif ($k eq "mask") { push @mask, $v } elsif ($k eq "group") { push @groups, $v }
+    elsif ($k eq "outer") { push @outer, $v } elsif ($k eq "reach") { push @reach, $v } elsif ($k eq "hide") { push @hide, $v } elsif ($k eq "show") { push @show, $v } elsif ($k eq "mask") { push @mask, $v } elsif ($k eq "group") { push @groups, $v } elsif ($k eq "put") { push @put, $v }
     elsif ($k eq "env") { my ($n, $t) = split(/=/, $v, 2); $env{$n} = $t } else { $C{$k} = $v } } }
 shut_others(3);
 my $arm = $C{arch} eq "arm64";
@@ -32,6 +32,8 @@ for my $l (sort { length($a->[2]) <=> length($b->[2]) } @layers) {
   my $x = $C{mode} eq "root" ? "redirect_dir=on" : "userxattr";
   mnt("overlay", $path, "overlay", 0, "lowerdir=lo$n,upperdir=" . $at . "up$n,workdir=" . $at . "wk$n,$x");
 }
+# What the command finds instead of what the tree has, written through its layer: what has to go comes first.
+for my $w (@put) { my ($how, $from, $path) = split(/:/, $w, 3); put_at($how, $from, $layers[0][2], split(m{/}, $path)) }
 # Files that the command finds empty: made anew in the layer, so that neither a link nor another name leads to the old one.
 for my $m (@mask) { my @s = lstat($m); next if !@s; -f _ or stop("mask $m: not a file");
   unlink($m) or stop("mask $m: $!"); sysopen(my $f, $m, 0301, 0600) or stop("mask $m: $!"); close($f);
@@ -56,6 +58,20 @@ kill("KILL", -1); 1 while waitpid(-1, 0) > 0;
 say_to("EXIT " . ($status >> 8) . " " . ($status & 127) . " $left");
 while (1) { my $got = sysread($ctl, my $line, 64); next if !defined $got && $!{EINTR}; last if !$got || $line =~ /DONE/ }
 exit 0;
+
+# A link or a file in the place of a folder is replaced, never followed: what is outside the layer is not reached.
+sub put_at { my ($how, $from, $at, @names) = @_; my $top = $at; my $last = pop(@names);
+  for my $n (@names) { $at .= "/$n"; next if !-l $at && -d _; return if $how eq "gone"; gone($at); mkdir($at, 0777) or stop("write $at: $!"); own($at) }
+  my $to = "$at/$last";
+  if ($how eq "gone") { if (!-l $to && -d _) { rmdir($to) } else { gone($to) } while ($at ne $top && rmdir($at)) { $at =~ s{/[^/]*$}{} } return }
+  gone($to); open(my $in, "<", $from) or stop("write $from: $!");
+  if ($how eq "link") { local $/; my $target = <$in>; symlink($target, $to) or stop("write $to: $!"); return }
+  sysopen(my $out, $to, 0301, $how eq "exec" ? 0777 : 0666) or stop("write $to: $!");
+  while (my $got = sysread($in, my $part, 65536)) { syswrite($out, $part) == $got or stop("write $to: $!") } close($out) or stop("write $to: $!"); own($to) }
+sub gone { my ($p) = @_;
+  if (!-l $p && -d _) { opendir(my $d, $p) or stop("write $p: $!"); for my $n (grep { $_ ne "." && $_ ne ".." } readdir($d)) { gone("$p/$n") } rmdir($p) or stop("write $p: $!") }
+  elsif (-l $p || -e _) { unlink($p) or stop("write $p: $!") } }
+sub own { return if $C{mode} ne "root"; my @s = lstat($_[0] =~ s{/[^/]*$}{}r); chown($s[4], $s[5], $_[0]) }
 
 sub rebind { my ($dir, $new) = @_;
   for my $p (@outer) { next unless index($p, "$dir/") == 0 && -e $p; my $to = $new . substr($p, length($dir));

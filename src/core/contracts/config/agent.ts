@@ -71,6 +71,8 @@ export const agentConfig = z.strictObject({
     .optional(),
   /** How long one attempt may take, in seconds (default: as long as it wants). */
   timeout_s: z.int().min(1).optional(),
+  /** How often an agent starts again by itself, with what was wrong. */
+  fix: z.int().min(0).max(10).optional(),
   /** Places outside the repository that stay writable for an agent. */
   keep: z.array(z.string().regex(/^(?:~\/|\/|[A-Za-z]:[\\/])/)).optional(),
   /** Files that agents find empty besides those that are always so, and those that they see all the same. */
@@ -132,6 +134,7 @@ export function resolveAgent(config: AgentConfig = {}) {
     },
     /** Null: as long as it wants. */
     timeout_s: config.timeout_s ?? null,
+    fix: config.fix ?? 0,
     keep: config.keep ?? [],
     redact: { patterns: config.redact?.patterns ?? [] },
     masks: { add: config.masks?.add ?? [], show: config.masks?.show ?? [] },

@@ -133,9 +133,29 @@ export const AGENT_CODES = {
     http: 409,
     says: "Files were changed by you and by the agent in the same place.",
     fix: {
-      cli: "Apply the rest with --except PATH, or look at the agent's version: verbatim agent show RUN --diff PATH",
+      cli: 'Let the agent do it: verbatim agent continue RUN --message "rebase onto the current tree". Or apply the rest: --except PATH',
       mcp: "Ask the user what to do with the files in details.files.",
-      http: "Apply the other files, or compare the agent's version with yours and change yours.",
+      http: "Let the agent go on from the newest files, apply the other files, or compare the agent's version with yours and change yours.",
+    },
+  },
+  NO_PROGRESS: {
+    exit: 1,
+    http: 409,
+    says: "The newest attempt of the agent failed in the same way as an earlier one.",
+    fix: {
+      cli: 'Tell it more: verbatim agent continue RUN --message "...". Or let another agent go on: verbatim agent continue RUN -- COMMAND',
+      mcp: "Tell the user that the agent repeats itself.",
+      http: "Tell it more and let it go on, or let another agent go on.",
+    },
+  },
+  COMMENT_UNKNOWN: {
+    exit: 2,
+    http: 404,
+    says: "The run has no such comment.",
+    fix: {
+      cli: "Look at the run: verbatim agent show RUN --json",
+      mcp: "Look at the comments of the run.",
+      http: "Load the run again and choose from its comments.",
     },
   },
   LAND_RACED: {
@@ -209,9 +229,9 @@ export const AGENT_CODES = {
     http: 409,
     says: "The agent used more memory, processes or disk space than it was allowed.",
     fix: {
-      cli: "Start it again with a higher --memory, --processes or --disk; what it had done is kept: verbatim agent verify RUN",
+      cli: "What it had done is kept. Let it go on with more: verbatim agent continue RUN --memory 8G (or --processes, --disk)",
       mcp: "Tell the user which limit it was; what the agent had done is kept.",
-      http: "Start it again with a higher limit, or verify what it had done.",
+      http: "Let it go on, or verify what it had done. More is allowed to it in a terminal.",
     },
   },
   SELECTION_INVALID: {

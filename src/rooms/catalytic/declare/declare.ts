@@ -12,6 +12,7 @@ import { REJECTED_STREAM } from "../contracts/constants.ts";
 import { CATALYTIC_RECORDS } from "../contracts/records.ts";
 import type { CatalyticPorts, CommandInput, PathLook, Reach, TreeScan } from "../ports.ts";
 import { anchorOf, placeOf } from "../run/places.ts";
+import type { TreeWrite } from "../view/view-writes.ts";
 import { type JobSpec, normalizeJobSpec, parseJobSpec } from "./jobspec.ts";
 import { findLexicalCode } from "./path-rules.ts";
 import { effectivePolicy, type PointedError, type Policy } from "./policy.ts";
@@ -65,6 +66,8 @@ interface ViewRequest {
   /** Files of the repository that the command finds empty. */
   readonly masked?: readonly string[];
   readonly shown?: readonly string[];
+  /** What the command finds instead of what the real tree has, in this order. */
+  readonly writes?: readonly TreeWrite[];
   /** A look at the tree that the caller took already. */
   readonly look?: TreeScan | null;
   /** Whether what the command changed is wanted; if not, it is dropped unread. */

@@ -91,6 +91,15 @@ export interface LaunchRequest {
   readonly masked?: readonly string[];
   /** A file in an overlay that the command finds as another one is. */
   readonly replaced?: { readonly from: string; readonly to: string };
+  /**
+   * What is written through the overlay of the tree before the command starts, in this order: paths relative to it, and
+   * the files of the work folder that hold their bytes.
+   */
+  readonly written?: readonly {
+    readonly how: "file" | "exec" | "link" | "gone";
+    readonly from: string;
+    readonly path: string;
+  }[];
   /** Files and folders inside hidden ones that stay, read-only unless they are kept. */
   readonly shown?: readonly string[];
   readonly command: readonly string[];

@@ -25,13 +25,14 @@ import { isIgnoredSame, updateTree, withIgnored } from "./tree-update.ts";
 import { formatViewChanges, NO_CHANGES, type ViewChanges } from "./view-changes.ts";
 import { ViewCollector } from "./view-collector.ts";
 import { ViewScope } from "./view-scope.ts";
+import { stageWrites, writeIntoCopy } from "./view-writes.ts";
 
 /** What a view needs to know of its run, alive or dead. */
 type ViewDeclared = Pick<Declared, "policy" | "settings" | "jobspec">;
 
 type ViewLaunch = Pick<
   LaunchRequest,
-  "layers" | "writable" | "holes" | "keeps" | "visible" | "hidden" | "masked" | "replaced" | "shown" | "cwd"
+  "layers" | "writable" | "holes" | "keeps" | "visible" | "hidden" | "masked" | "replaced" | "written" | "shown" | "cwd"
 >;
 
 /** Where what a command left can be read. */
@@ -57,6 +58,7 @@ export class ViewRun {
   #copied: FingerprintScan | null = null;
   #copiedTree: ReadonlyMap<string, Entry | OtherEntry> = new Map();
   #index: string | null = null;
+  #written: NonNullable<LaunchRequest["written"]> = [];
   #concurrent: string[] = [];
   readonly #unsteady: string[] = [];
   changes: ViewChanges = NO_CHANGES;
@@ -210,7 +212,11 @@ export class ViewRun {
     // Only where the command has an index of its own.
     const isOwn = index !== null && [root, ...this.#discarded()].some((folder) => isInside(index, folder));
     this.#index = isOwn ? index : null;
-    if (GUARD_FACTS[this.#guard].restore_method === "discard-upper") return;
+    const writes = this.#request.view?.writes ?? [];
+    if (GUARD_FACTS[this.#guard].restore_method === "discard-upper") {
+      if (writes.length > 0) this.#written = await stageWrites(disk, await this.#ports.content(), work, writes);
+      return;
+    }
     disk.createFolder(`${work}/cp0`, 0o755);
     for (const name of sortedByCodePoint(disk.list(root) ?? [])) {
       const isState = name === ".verbatim";
@@ -229,6 +235,8 @@ export class ViewRun {
       this.#copiedTree = (
         await disk.snapshot(`${work}/cp0`, { ...options, strict_mtime: false, lenient: true })
       ).entries;
+    // After that reading, so that it counts as what the command did: the copy is compared with the real tree.
+    if (writes.length > 0) await writeIntoCopy(disk, await this.#ports.content(), `${work}/cp0`, writes);
   }
 
   /** A file of the copy that the command finds empty: made anew, so that no other name leads to it. */
@@ -274,6 +282,7 @@ export class ViewRun {
       ...(kind === "overlay" && this.#scope.masked.length > 0
         ? { masked: this.#scope.masked.map((path) => placeOf(root, path)) }
         : {}),
+      ...(kind === "overlay" && this.#written.length > 0 ? { written: this.#written } : {}),
       ...(kind === "overlay" && this.#index !== null ? { replaced: { from: `${work}/index`, to: this.#index } } : {}),
       ...this.#toHidden(),
       cwd: placeOf(root, jobspec.cwd),

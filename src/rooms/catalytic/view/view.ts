@@ -1,4 +1,4 @@
-import { hashCanonical, type JsonObject, type JsonValue } from "../../../core/canonical/index.ts";
+import { hashCanonical, type JsonObject, type JsonValue, toJson } from "../../../core/canonical/index.ts";
 import type { Caps } from "../../../core/contracts/caps.ts";
 import type { GuardRequest } from "../../../core/contracts/guards.ts";
 import { toHex } from "../../../core/hex.ts";
@@ -13,6 +13,7 @@ import { type RunResult, startCatalytic } from "../run/run.ts";
 import type { CapsOutcome } from "../run/run-caps.ts";
 import { lookAt } from "./look.ts";
 import type { ViewChanges } from "./view-changes.ts";
+import type { TreeWrite } from "./view-writes.ts";
 
 /** A command that gets a view of a whole repository: it may write anything there, and nothing of it stays. */
 export interface ViewOptions {
@@ -55,6 +56,8 @@ export interface ViewOptions {
   /** Files of the tree that the command finds empty. What it does to them is no change. */
   readonly masked?: readonly string[];
   readonly shown?: readonly string[];
+  /** What the command finds in its tree instead of what the real one has; it counts among what it changed. */
+  readonly writes?: readonly TreeWrite[];
   readonly hash_all?: boolean;
   /** Paths that are not part of the tree's state; without them git is asked what the tree ignores. */
   readonly ignored?: readonly string[];
@@ -100,7 +103,7 @@ export interface ViewOutcome {
  */
 export async function runInView(ports: CatalyticPorts, options: ViewOptions): Promise<ViewOutcome> {
   const { root, state, user_state, config, runs, keep = [], visible = [], hash_all = false, look = null } = options;
-  const { hidden = [], shown = [], masked = [], discard = [] } = options;
+  const { hidden = [], shown = [], masked = [], discard = [], writes = [] } = options;
   const { run, view, command_ms, connections, caps } = await startCatalytic(ports, {
     root,
     state,
@@ -117,6 +120,7 @@ export async function runInView(ports: CatalyticPorts, options: ViewOptions): Pr
       shown,
       masked,
       discard,
+      writes,
       look,
       ignored: options.ignored ?? null,
       collect: options.collect ?? true,
@@ -162,6 +166,9 @@ function toViewSpec(ports: CatalyticPorts, options: ViewOptions): JsonObject {
       ...(keep.length > 0 ? { keep: [...keep] } : {}),
       ...(options.stdin === "inherit" ? { stdin: "inherit" } : {}),
       ...(options.network === "allow" ? { hosts_sha256: hashHosts(ports, options) } : {}),
+      ...(options.writes === undefined || options.writes.length === 0
+        ? {}
+        : { writes_sha256: hashCanonical(ports.crypto, toJson(options.writes)) }),
       ...(options.input === undefined ? {} : { stdin_sha256: options.input.sha256 }),
     },
   };

@@ -96,7 +96,18 @@ const request = z.strictObject({
   commit: z.strictObject({ message: text.nullable(), branch: text.nullable() }).optional(),
   /** Hidden files that were shown: to the agent and its verifications, all of them, or to verifications alone. */
   masks: z.strictObject({ unmask: texts, all: z.boolean(), verify: texts, verify_all: z.boolean() }).optional(),
+  /** Names of variables that were passed besides the profile's; values that were given are not kept. */
+  env: z.strictObject({ names: texts, set: texts, all: z.boolean() }).optional(),
+  /** Places below temporary folders that were named. */
+  see: texts.optional(),
+  /** How often the agent starts again by itself with what was wrong. */
+  fix: amount.optional(),
 });
+
+/** What was at a path; null: nothing. The target of a link is its content. */
+const there = z
+  .strictObject({ mode: z.enum(["100644", "100755", "120000"]), sha256: hashHex, target: z.string().optional() })
+  .nullable();
 
 const agentRun = z.strictObject({
   schema_version: z.literal(AGENT_RUN_VERSION),
@@ -138,6 +149,8 @@ const agentRun = z.strictObject({
       verification: number.nullable(),
     })
     .nullable(),
+  /** The earlier attempt that the newest one repeats: it left the same change, or failed in the same way. */
+  repeats: number.nullable().optional(),
   shown: z.strictObject({ files: texts, bytes: amount }),
   hooks: z.strictObject({ reported: amount, reported_blocked: amount }),
 });
@@ -229,6 +242,22 @@ const attempt = z.strictObject({
       hit: z.strictObject({ cap: z.enum(CAP_NAMES), limit: number, used: amount }).nullable(),
     })
     .optional(),
+  /** What it found, where that is not what the first attempt found. */
+  began: z
+    .strictObject({
+      /** `candidate`: the base with that candidate. `tree`: the tree as it was then, with that candidate merged into it. */
+      from: z.enum(["base", "candidate", "tree"]),
+      candidate: number.nullable(),
+      /** What its candidate is held against. */
+      base: z.strictObject({ commit: objectId, tree: objectId }),
+      /** Where the real tree was not as the base any more, and the base was written into the view. */
+      frozen: z.array(z.strictObject({ path: text, base: there, real: there })),
+    })
+    .optional(),
+  /** What it was told about the attempt before: the file, and how it reached the command besides. */
+  feedback: z
+    .strictObject({ file: text, sha256: hashHex, by: z.enum(["resume", "argument", "input", "file"]) })
+    .optional(),
   /** Login files that it changed, and what became of them. */
   login: z.array(z.strictObject({ path: text, what: text })).optional(),
 });
@@ -259,6 +288,7 @@ const gate = z.strictObject({
 
 export type AgentRun = z.infer<typeof agentRun>;
 export type AgentAttempt = z.infer<typeof attempt>;
+export type PathThen = z.infer<typeof there>;
 export type AgentGate = z.infer<typeof gate>;
 export type GateFinding = z.infer<typeof finding>;
 export type RequestedCommand = z.infer<typeof command>;

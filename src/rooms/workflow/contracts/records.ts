@@ -53,7 +53,16 @@ const AGENT_BODIES = {
       common_dir: text.nullable(),
     }),
   }),
-  AGENT_ATTEMPT_STARTED: z.strictObject({ ...stands, n: number, argv: z.array(z.string()).min(1) }),
+  AGENT_ATTEMPT_STARTED: z.strictObject({
+    ...stands,
+    n: number,
+    argv: z.array(z.string()).min(1),
+    /** What a later attempt began with, and the text it was told. */
+    from: z.enum(["base", "candidate", "tree"]).optional(),
+    candidate: number.nullable().optional(),
+    feedback_sha256: hashHex.optional(),
+    comments: z.array(text).optional(),
+  }),
   AGENT_ATTEMPT_ENDED: z.strictObject({
     ...stands,
     n: number,
@@ -136,6 +145,25 @@ const AGENT_BODIES = {
 
 const runId = text;
 
+/** What people say about a run. It leaves the run where it stands. */
+const COMMENT_BODIES = {
+  AGENT_COMMENTED: z.strictObject({
+    id: text,
+    /** Of which candidate, and where in it; without lines it is about the whole file. */
+    at: z.strictObject({
+      candidate: number,
+      path: text,
+      side: z.enum(["base", "result"]),
+      from: number.nullable(),
+      to: number.nullable(),
+    }),
+    /** The lines as they were, at most 20 of them. */
+    quote: z.array(z.string()),
+    text,
+  }),
+  AGENT_COMMENT_WITHDRAWN: z.strictObject({ id: text }),
+} as const;
+
 /** What happened in a race, in its own stream: `race/<id>`. What became of its members is in theirs. */
 const RACE_BODIES = {
   RACE_STARTED: z.strictObject({
@@ -154,6 +182,7 @@ const RACE_BODIES = {
 
 const BODIES = {
   ...AGENT_BODIES,
+  ...COMMENT_BODIES,
   ...RACE_BODIES,
   /** A line of events.jsonl; `findEventProblems` judges it with the codes of its own. */
   WORKFLOW_EVENT: z.looseObject({}),

@@ -47,6 +47,11 @@ const RUN_FLAGS = {
   see: { value: "PATH" },
 } as const;
 
+/** What of that there is for a run that goes on: what it is about stays. */
+function continuedFlags({ files: _f, message: _m, branch: _b, ...flags }: typeof RUN_FLAGS) {
+  return flags;
+}
+
 export const noun: Noun = {
   topics: { policy: async (width) => (await import("../policy-text.ts")).formatPolicy(width) },
   verbs: [
@@ -227,6 +232,29 @@ export const noun: Noun = {
       args: RUN,
       examples: ["verbatim agent discard 20250102-030405"],
       render: (view, io) => io.line(`discarded ${view.run_id}: thrown away, the record stays in ${view.run_dir}`),
+    }),
+    defineVerb("agent.continue", {
+      path: ["continue"],
+      args: [...RUN, { field: "argv", label: "COMMAND", variadic: true, optional: true }],
+      flags: {
+        ...continuedFlags(RUN_FLAGS),
+        note: { name: "message", value: "TEXT" },
+        comments: { hidden: true },
+        command: { name: "command", value: "NAME" },
+      },
+      examples: [
+        "verbatim agent continue @",
+        'verbatim agent continue @ --message "keep the old name of the function"',
+        "verbatim agent continue 1a9909 --from base -- codex exec {feedback}",
+      ],
+      async render(view, io, { detach = false }, app) {
+        if (detach) return renderStarted(view, io);
+        const isAsked = canAsk(io) && ["verified", "unverified"].includes(view.outcome);
+        renderAgent(view, io, !isAsked);
+        if (isAsked) await askWhatNext(view, io, app, (applied) => renderApplied(applied, io));
+      },
+      exit: ({ outcome }, { detach = false }) =>
+        detach || ["verified", "unverified", "unchanged"].includes(outcome) ? 0 : 1,
     }),
     raceVerb(RUN_FLAGS),
     ...BACKGROUND_VERBS,

@@ -1,0 +1,144 @@
+import { z } from "zod";
+import { VerbatimError } from "../../core/errors/index.ts";
+import { toHex } from "../../core/hex.ts";
+import { showPath } from "../../core/paths/index.ts";
+import {
+  AgentRecord,
+  addComment,
+  type Comment,
+  listComments,
+  pickComments,
+  type Run,
+  withdrawComment,
+} from "../../rooms/workflow/index.ts";
+import { findLastCandidate } from "./begin-again.ts";
+import { composeFeedback, type Said } from "./feedback.ts";
+import { readFileLines } from "./file-lines.ts";
+import { findAgentRun, findOwnAgentRun } from "./find-agent-run.ts";
+import type { AgentPorts } from "./ports.ts";
+import { requireSecond } from "./work-tree.ts";
+
+const line = z.int().min(1).max(10_000_000);
+
+/** Where in a change somebody says something. */
+export const commentPlace = z.strictObject({
+  candidate: z.int().min(1).optional().describe("The number of a candidate (default: the current one)."),
+  path: z.string().min(1).max(4096),
+  side: z.enum(["base", "result"]).default("result").describe("base: the file as the agent found it."),
+  from: line.optional().describe("First line, from 1; without lines it is about the whole file."),
+  to: line.optional().describe("Last line (default: the first)."),
+});
+
+export const agentComment = z.strictObject({
+  id: z.string(),
+  at: z.strictObject({
+    candidate: z.int(),
+    path: z.string(),
+    side: z.enum(["base", "result"]),
+    from: z.int().nullable(),
+    to: z.int().nullable(),
+  }),
+  quote: z.array(z.string()).describe("The lines as they were, at most 20 of them."),
+  text: z.string(),
+  actor: z.string(),
+  created_at: z.string(),
+  withdrawn_at: z.string().nullable().describe("Null: it stands."),
+  sent: z.array(z.int()).describe("The attempts that were told it."),
+});
+
+export const agentFeedback = z.strictObject({
+  text: z.string().nullable().describe("What the agent would be told, byte for byte; null: nothing."),
+  from: z.enum(["candidate", "base"]).describe("What it would find: its change, or the base alone."),
+});
+
+const MOST_QUOTED = 20;
+const ID_BYTES = 6;
+
+/** Says something about a place of a change. SELECTION_INVALID where there is no such place. */
+export async function comment(
+  outside: AgentPorts,
+  name: string,
+  { at, text }: { readonly at: z.output<typeof commentPlace>; readonly text: string },
+): Promise<z.infer<typeof agentComment>> {
+  const { run, record } = await open(outside, name, "mutate");
+  const { path, side } = at;
+  const c = at.candidate ?? record.now.candidate ?? null;
+  const candidate = c === null ? null : record.candidate(c);
+  if (c === null || candidate === null) throw nowhere(path, "the run has no such candidate");
+  const [from, to] = [at.from ?? null, at.from === undefined ? null : (at.to ?? at.from)];
+  if (from !== null && to! < from) throw nowhere(path, "the last line comes before the first");
+  if (from === null && !candidate.files.some((file) => file.path === path)) {
+    throw nowhere(path, "the change leaves it alone");
+  }
+  const quote = from === null ? [] : await quoteLines(outside, run, { candidate: c, path, side, from, to: to! });
+  const id = `c_${toHex(outside.catalytic().random.bytes(ID_BYTES))}`;
+  await addComment(run, { id, at: { candidate: c, path, side, from, to }, quote, text });
+  return toPart((await pickComments(run, [id]))[0]!);
+}
+
+async function quoteLines(
+  outside: AgentPorts,
+  run: Run,
+  place: { candidate: number; path: string; side: "base" | "result"; from: number; to: number },
+): Promise<string[]> {
+  const { lines, total } = await readFileLines(outside, run, place);
+  if (place.to > total) throw nowhere(place.path, `it has ${total} lines`);
+  return lines.slice(0, Math.min(MOST_QUOTED, place.to - place.from + 1)).map(({ text }) => text);
+}
+
+function nowhere(path: string, why: string): VerbatimError {
+  return new VerbatimError("SELECTION_INVALID", { message: `${showPath(path)}: ${why}`, where: "/at" });
+}
+
+/** Takes a comment back. The record keeps both. COMMENT_UNKNOWN. */
+export async function takeBack(outside: AgentPorts, name: string, id: string): Promise<z.infer<typeof agentComment>> {
+  const { run } = await open(outside, name, "mutate");
+  await withdrawComment(run, id);
+  return toPart((await pickComments(run, [id]))[0]!);
+}
+
+/** The text that continuing with these comments and this note would send. */
+export async function showFeedback(
+  outside: AgentPorts,
+  name: string,
+  asked: { readonly comments: readonly string[]; readonly note: string; readonly from: "candidate" | "base" },
+): Promise<z.infer<typeof agentFeedback>> {
+  const { record } = await open(outside, name, "read");
+  const said = await toSaid(record, asked);
+  return { text: composeFeedback(outside, record, said), from: said.begins === "base" ? "base" : "candidate" };
+}
+
+/** What people say, checked. A comment that was taken back is not sent. COMMENT_UNKNOWN. */
+export async function toSaid(
+  record: AgentRecord,
+  {
+    comments,
+    note,
+    from,
+  }: { readonly comments: readonly string[]; readonly note: string; readonly from: "candidate" | "base" },
+): Promise<Said & { readonly begins: "candidate" | "base" }> {
+  const picked = await pickComments(record.run, comments);
+  const gone = picked.find(({ withdrawn_at }) => withdrawn_at !== null);
+  if (gone !== undefined) {
+    throw new VerbatimError("COMMENT_UNKNOWN", { message: `the comment ${gone.id} was taken back` });
+  }
+  const begins = from === "candidate" && findLastCandidate(record) === null ? "base" : from;
+  return { note, comments: picked, begins, conflicts: [] };
+}
+
+/** The comments of a run for its report. */
+export async function readComments(run: Run): Promise<z.infer<typeof agentComment>[]> {
+  return (await listComments(run)).map(toPart);
+}
+
+function toPart({ id, at, quote, text, actor, created_at, withdrawn_at, sent }: Comment): z.infer<typeof agentComment> {
+  return { id, at: { ...at }, quote: [...quote], text, actor, created_at, withdrawn_at, sent: [...sent] };
+}
+
+async function open(outside: AgentPorts, name: string, effect: "read" | "mutate") {
+  const ports = await outside.workflow(effect);
+  const run =
+    effect === "read" ? await findAgentRun(outside, ports, name) : await findOwnAgentRun(outside, ports, name);
+  requireSecond(run);
+  return { run, record: AgentRecord.load(run)! };
+}
