@@ -49,6 +49,14 @@ function listPages(): string[] {
 }
 
 describe("the site", () => {
+  it("names every page once in its navigation", () => {
+    const [nav = ""] = /<nav[^]*?<\/nav>/.exec(readFileSync(join(site, "index.html"), "utf8")) ?? [];
+    const targets = [...nav.matchAll(/ href="([^"#]+)"/g)].map((match) => match[1]!);
+    expect(targets.length).toBeGreaterThan(30);
+    expect(targets.filter((one, i) => targets.indexOf(one) !== i)).toEqual([]);
+    expect(targets).toContain("./guides/team.html");
+  });
+
   it("has no link, picture or file that leads nowhere, and names no other server but in links for people", () => {
     const pages = listPages();
     expect(pages.length).toBeGreaterThan(60);

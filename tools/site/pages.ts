@@ -27,7 +27,7 @@ const GROUPS: readonly Group[] = [
       "docs/guides/several-agents.md",
       "docs/guides/agent.md",
       "docs/guides/studio.md",
-      "docs/guides/secrets.md",
+      "docs/guides/team.md",
       "docs/guides/ci.md",
       "docs/guides/verify-a-run.md",
       "docs/guides/verify-without-verbatim.md",

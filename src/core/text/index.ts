@@ -12,7 +12,7 @@ export {
 } from "./budget.ts";
 export { countLines, cutLines, type LineText, toLines } from "./lines.ts";
 export { findNearest } from "./nearest.ts";
-export { dropControls, showLine, showPlace, showText, showWritten } from "./plain-text.ts";
+export { count, dropControls, showLine, showPlace, showText, showWritten } from "./plain-text.ts";
 export { applySlice, parseSlice, sliceText } from "./slice.ts";
 export {
   MAX_SLICE_LENGTH,

@@ -30,3 +30,8 @@ export function showWritten(text: string): string {
 export function showPlace(text: string): string {
   return text.search(DANGEROUS) === -1 ? text : showPath(text);
 }
+
+/** So many of a thing, as one says it. */
+export function count(many: number, what: string): string {
+  return `${many} ${what}${many === 1 ? "" : "s"}`;
+}

@@ -1,3 +1,4 @@
+import { count } from "../../../core/text/index.ts";
 import { formatTable, shortId } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
@@ -19,7 +20,9 @@ const verify = defineVerb("jobs.bundle-verify", {
     }
     const { steps, artifacts, bytes } = report.counts;
     const word = report.ok ? io.paint.good("passed") : io.paint.bad(report.exit_code === 2 ? "not a bundle" : "failed");
-    io.line(`${word} (${report.mode}) ${steps} steps, ${artifacts} artifacts, ${bytes} bytes`);
+    io.line(
+      `${word} (${report.mode}) ${count(steps, "step")}, ${count(artifacts, "artifact")}, ${count(bytes, "byte")}`,
+    );
     if (report.bundle_id !== null) io.line(`bundle ${report.bundle_id}`);
     const keys = report.trust.valid_keys.map((key) => shortId(key, io.flags.full)).join(", ");
     io.line(

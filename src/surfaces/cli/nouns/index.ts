@@ -1,12 +1,8 @@
 import type { Output } from "../../../app/operations.ts";
-import { showLine } from "../../../core/text/index.ts";
+import { count, showLine } from "../../../core/text/index.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
 const MOST = 20;
-
-function count(many: number, what: string): string {
-  return `${many} ${what}${many === 1 ? "" : "s"}`;
-}
 
 const RULES = {
   configuration: "as context.sources names them",

@@ -1,4 +1,5 @@
 import type { Output } from "../../../app/operations.ts";
+import { count } from "../../../core/text/index.ts";
 import { formatTime } from "../../../core/time.ts";
 import type { Io } from "../io.ts";
 import { formatTable, shortId } from "../table.ts";
@@ -67,7 +68,7 @@ const post = defineVerb("jobs.post", {
   examples: ["verbatim job post message.json", "verbatim job post message.json --run-id UUID"],
   render(posted, io) {
     const word = posted.existing ? "this message was already posted as" : io.paint.good("posted");
-    io.line(`${word} ${posted.job_id} with ${posted.steps} steps`);
+    io.line(`${word} ${posted.job_id} with ${count(posted.steps, "step")}`);
     io.line(`run ${posted.run_id}`);
     renderBreach(posted, io);
     next(io, `verbatim job run ${posted.job_id}`);
@@ -139,7 +140,7 @@ export const noun: Noun = {
     defineVerb("jobs.worker", {
       path: ["worker"],
       examples: ["verbatim job worker --workers 4", "verbatim job worker --once"],
-      render: ({ steps }, io) => io.line(`${steps} steps done`),
+      render: ({ steps }, io) => io.line(`${count(steps, "step")} done`),
     }),
     defineVerb("jobs.retry", {
       path: ["retry"],
