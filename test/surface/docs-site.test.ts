@@ -50,7 +50,7 @@ function listPages(): string[] {
 
 describe("the site", () => {
   it("names every page once in its navigation", () => {
-    const [nav = ""] = /<nav[^]*?<\/nav>/.exec(readFileSync(join(site, "index.html"), "utf8")) ?? [];
+    const [nav = ""] = /<nav[\s\S]*?<\/nav>/.exec(readFileSync(join(site, "index.html"), "utf8")) ?? [];
     const targets = [...nav.matchAll(/ href="([^"#]+)"/g)].map((match) => match[1]!);
     expect(targets.length).toBeGreaterThan(30);
     expect(targets.filter((one, i) => targets.indexOf(one) !== i)).toEqual([]);
