@@ -57,7 +57,9 @@ it.each([
     summary: { run_id: string; run_dir: string; outcome: string; proof: { directory: string; condition: string } };
   };
   expect([run.outcome, run.proof.condition]).toEqual(["interrupted", "INTERRUPTED"]);
-  expect(stderr).toContain(`Judge what it had done: verbatim agent verify ${run.run_id}`);
+  expect(stderr).toContain(
+    `Let it go on: verbatim agent continue ${run.run_id}, or judge what it had done: verbatim agent verify ${run.run_id}`,
+  );
   expect(readFileSync(join(run.run_dir, "agent/candidates/01/diff.patch"), "utf8")).toContain("new.txt");
   const verified = await repo.verbatim("catalytic", "verify", run.proof.directory, "--json");
   expect(JSON.parse(verified.stdout)).toMatchObject({ genuine: true, accepted: false });

@@ -203,7 +203,7 @@ it("nothing that an agent wrote runs outside a guard when it is committed: hooks
   const settings = ["[commit]", "gpgsign = true", "[gpg]", "program = ./steal", "[core]", "fsmonitor = ./steal"];
   settings.push("hooksPath = hooks", '[filter "x"]', "clean = ./steal", "smudge = ./steal", "required = true");
   const agent = [
-    `printf '%s' '${script.replaceAll("\n", "\\n")}' > steal; chmod +x steal`,
+    `printf '%b' '${script.replaceAll("\n", "\\n")}' > steal; chmod +x steal`,
     `printf '#!/bin/sh\\necho ran >> ${mark}; exit 0\\n' > hooks/pre-commit; cp hooks/pre-commit hooks/post-commit`,
     "cp hooks/pre-commit hooks/reference-transaction; cp hooks/pre-commit hooks/post-index-change",
     `printf '${settings.map((line) => `${line.startsWith("[") ? "" : "\\t"}${line}\\n`).join("")}' > shared.gitconfig`,
@@ -216,6 +216,7 @@ it("nothing that an agent wrote runs outside a guard when it is committed: hooks
   expect([exit, stderr, stdout]).toEqual([0, expect.anything(), expect.stringContaining("applied and committed")]);
   expect(existsSync(mark)).toBe(false);
   // It is all in the tree now, and would have run: git itself, asked plainly, does.
-  spawnSync("git", ["update-index", "--refresh", "-q"], { cwd: repo.root, stdio: "ignore" });
+  repo.write("lamp.txt", "lit by hand\n");
+  spawnSync("git", ["add", "lamp.txt"], { cwd: repo.root, stdio: "ignore" });
   expect(existsSync(mark)).toBe(true);
 });

@@ -1,6 +1,6 @@
 // docs/guides/write-a-client.md: its requests are sent and its programs are run, as they stand.
 import { execFile } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -47,6 +47,8 @@ describe("the guide for clients", () => {
     const programs = blocks.filter(({ kind }) => kind.startsWith("js "));
     expect(programs.map(({ kind }) => kind.slice(3))).toEqual(Object.keys(SAYS));
     const library = fileURLToPath(new URL("../../dist/index.js", import.meta.url));
+    // The official client is a package of the checkout; the repository of the guide may lie anywhere.
+    symlinkSync(fileURLToPath(new URL("../../node_modules", import.meta.url)), join(base, "node_modules"));
     for (const { kind, text } of programs) {
       const name = kind.slice(3) as keyof typeof SAYS;
       // The package under its own name is what npm installs (test/surface/pack.test.ts); here it is the build.

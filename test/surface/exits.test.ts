@@ -49,6 +49,13 @@ const ANSWERS: Readonly<Record<string, readonly Answer[]>> = {
     [1, { outcome: "rejected" }],
     [1, { outcome: "verify_failed" }],
   ],
+  "agent continue": [
+    [0, { outcome: "verified" }],
+    [0, { outcome: "unchanged" }],
+    [1, { outcome: "verify_failed" }],
+    [1, { outcome: "no_progress" }],
+    [0, { outcome: "working" }, { detach: true }],
+  ],
   "agent race": [
     [0, { members: [{ outcome: "verify_failed" }, { outcome: "verified" }] }],
     [1, { members: [{ outcome: "verify_failed" }, { outcome: "rejected" }] }],

@@ -2,6 +2,7 @@ import { assertNever } from "../../core/errors/index.ts";
 import { showPath } from "../../core/paths/index.ts";
 import { formatArgv } from "../../rooms/workflow/index.ts";
 import type { AgentSummary } from "./agent-summary.ts";
+import { formatTwice } from "./explain-equipment.ts";
 import { count, type ExplainLine, type ExplainPart } from "./explain-words.ts";
 
 /** Where a run stands, in one sentence, and what can be done now. Only verbs that exist are named. */
@@ -136,9 +137,10 @@ function listWaysAround(run: AgentSummary): ExplainLine[] {
 
 /** Work that did not end well is kept, and judged only when somebody asks. */
 function listWaysToJudge(run: AgentSummary): ExplainLine[] {
-  const { run_id, changes, outcome } = run;
+  const { run_id, changes } = run;
   // Whoever was stopped by a limit comes as far as before without another one.
-  const on = outcome === "over_limit" ? next("let it go on with more", `${goOn(run)} ${raise(run)}`) : letGoOn(run);
+  const hit = run.agent.caps?.hit ?? null;
+  const on = hit === null ? letGoOn(run) : next("let it go on with more", `${goOn(run)} ${formatTwice(hit)}`);
   if (changes.files.length === 0) return [on];
   return [
     on,
@@ -146,11 +148,6 @@ function listWaysToJudge(run: AgentSummary): ExplainLine[] {
     next("read it", `verbatim agent show ${run_id} --diff`),
     next("throw it away", `verbatim agent discard ${run_id}`),
   ];
-}
-
-function raise({ agent }: AgentSummary): string {
-  const cap = agent.caps?.hit?.cap ?? "memory";
-  return { memory: "--memory 8G", processes: "--processes 4096", disk: "--disk 40GB" }[cap];
 }
 
 /** A path as a shell takes it: an agent chose the name, and people paste what they are shown. */

@@ -1,3 +1,4 @@
+import type { CapName } from "../../core/contracts/caps.ts";
 import type { AgentSummary } from "./agent-summary.ts";
 import { describeHeld, describeMechanism } from "./caps.ts";
 import { count, type ExplainLine } from "./explain-words.ts";
@@ -52,6 +53,13 @@ export function explainEquipment({ agent, kept: asked }: AgentSummary, typed: bo
   return lines;
 }
 
+/** The flag that allows twice of what was not enough. */
+export function formatTwice({ cap, limit }: { readonly cap: CapName; readonly limit: number }): string {
+  if (cap === "processes") return `--processes ${limit * 2}`;
+  const twice = limit * 2;
+  return `--${cap} ${twice < 1e9 ? `${Math.ceil(twice / 1e6)}MB` : `${Math.ceil(twice / 1e9)}GB`}`;
+}
+
 /** What held the agent back when it wanted too much; nothing where the kernel did and it was enough. */
 function explainCaps(caps: AgentSummary["agent"]["caps"], typed: boolean): ExplainLine[] {
   if (caps?.mechanism == null) return [];
@@ -61,8 +69,7 @@ function explainCaps(caps: AgentSummary["agent"]["caps"], typed: boolean): Expla
     says: says.replace(/^! /, ""),
   }));
   if (hit !== null) {
-    const twice = hit.cap === "processes" ? String(hit.limit * 2) : `${Math.ceil((hit.limit * 2) / 1e6)}MB`;
-    const says = `${hit.cap} is ${describeMechanism(mechanism[hit.cap])}${typed ? `; give it more: --${hit.cap} ${twice}` : ""}`;
+    const says = `${hit.cap} is ${describeMechanism(mechanism[hit.cap])}${typed ? `; give it more: ${formatTwice(hit)}` : ""}`;
     lines.push({ mark: "bad", says });
   }
   return lines;

@@ -105,6 +105,7 @@ describe("the configuration", () => {
         parallel: 2,
         env: { pass: [], set: {} },
         timeout_s: null,
+        fix: 0,
         untrusted: [],
         verify: {
           commands: [],

@@ -1,4 +1,3 @@
-import { isJsonObject, parseJson } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { type NewWorkflowRecord, WORKFLOW_RECORDS } from "../contracts/records.ts";
 import { appendToRun, streamOf } from "../run/agent-projection.ts";
@@ -25,21 +24,16 @@ export async function listComments(run: Run): Promise<Comment[]> {
       const page = await ledger.readStream(streamOf(run.id), from, PAGE);
       for (const entry of page) {
         if (!KINDS.includes(entry.kind)) continue;
-        const body = parseJson(entry.body);
-        if (!isJsonObject(body)) continue;
-        if (entry.kind === "AGENT_COMMENTED") {
-          const said = body as unknown as Commented;
-          const facts = { actor: entry.actor, created_at: entry.time, withdrawn_at: null, sent: [] };
-          found.set(said.id, { id: said.id, at: said.at, quote: said.quote, text: said.text, ...facts });
-        } else if (entry.kind === "AGENT_COMMENT_WITHDRAWN") {
-          const one = found.get(String(body["id"]));
+        const { kind, body } = WORKFLOW_RECORDS.read(entry);
+        if (kind === "AGENT_COMMENTED") {
+          found.set(body.id, { ...body, actor: entry.actor, created_at: entry.time, withdrawn_at: null, sent: [] });
+        } else if (kind === "AGENT_COMMENT_WITHDRAWN") {
+          const one = found.get(body.id);
           if (one !== undefined) found.set(one.id, { ...one, withdrawn_at: entry.time });
-        } else {
-          const n = body["n"];
-          const sent = Array.isArray(body["comments"]) ? body["comments"] : [];
-          for (const id of sent) {
-            const one = found.get(String(id));
-            if (one !== undefined && typeof n === "number") found.set(one.id, { ...one, sent: [...one.sent, n] });
+        } else if (kind === "AGENT_ATTEMPT_STARTED") {
+          for (const id of body.comments ?? []) {
+            const one = found.get(id);
+            if (one !== undefined) found.set(one.id, { ...one, sent: [...one.sent, body.n] });
           }
         }
       }
