@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import type { PostgresStore } from "../../src/adapters/sql/postgres/store.ts";
-import { JOBS_CHANNEL, type JobsStore, type StepRow } from "../../src/rooms/jobs/ports.ts";
+import type { JobsStore, StepRow } from "../../src/rooms/jobs/ports.ts";
 import { claimStep, type Finish, finishStep, toHeld } from "../../src/rooms/jobs/steps/queue.ts";
 import { toReadOutcome } from "../../src/rooms/jobs/steps/receipt.ts";
 import { makeMessage, read } from "../support/job-corpus.ts";
@@ -23,17 +22,6 @@ describe("jobs in PostgreSQL", needs(postgres.reason), () => {
   });
 
   describeJobs(() => createPostgresJobs(database));
-
-  it("a job that is posted on one connection wakes workers that listen on another", async () => {
-    const harness = await createPostgresJobs(database);
-    onTestFinished(() => harness.destroy());
-    const [poster, listener] = [await harness.open(), await harness.open()];
-    const store = listener.store as unknown as PostgresStore<Record<never, never>>;
-    await store.subscribe(JOBS_CHANNEL, () => listener.pauses.wake());
-    const woken = listener.pauses.pause(600_000);
-    await post(poster, makeMessage([read("@TOOLS/BELL")]));
-    await expect(woken).resolves.toBeUndefined();
-  });
 
   it("a step that someone holds in an open transaction is skipped, not waited for", async () => {
     const harness = await createPostgresJobs(database);

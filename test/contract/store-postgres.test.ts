@@ -217,42 +217,6 @@ describe("a store in PostgreSQL", needs(postgres.reason), () => {
       await expectCode(attempt, "INTERNAL");
     });
 
-    it("wakes subscribers when a transaction commits, and not when it does not", async () => {
-      const store = await harness.open();
-      const listening = await harness.open();
-      const heard: (string | null)[] = [];
-      let wake: () => void = () => undefined;
-      const woken = new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-      const stop = await listening.subscribe("steps", (payload) => {
-        heard.push(payload);
-        if (payload === "ready") wake();
-      });
-      const failed = store.transact(async (tx) => {
-        await tx.notes.notify("steps", "never");
-        throw new Error("changed my mind");
-      });
-      await expect(failed).rejects.toThrow("changed my mind");
-      await store.transact((tx) => tx.notes.notify("steps", "ready"));
-      await woken;
-      expect(heard).toEqual(["ready"]);
-      stop();
-    });
-
-    it("tells subscribers after a cut connection that they may have missed something", async () => {
-      const store = await harness.open();
-      const missed = new Promise<string | null>((resolve) => {
-        void store.subscribe("steps", resolve).then(() =>
-          harness.raw(
-            `select pg_terminate_backend(pid) from pg_stat_activity
-             where datname = current_database() and query like 'listen %'`,
-          ),
-        );
-      });
-      expect(await missed).toBeNull();
-    });
-
     it("refuses a store from the future and leaves it alone", async () => {
       await (await harness.open()).close();
       await harness.raw("insert into migration values (2000, 'later', '2030-01-01T00:00:00.000Z')");

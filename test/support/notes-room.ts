@@ -72,9 +72,8 @@ export const sqliteNotes = {
   }),
 };
 
-/** The PostgreSQL room can also wake others, and run any statement. */
+/** The PostgreSQL room can also run any statement. */
 export interface PostgresNotesWriter extends NotesWriter {
-  notify(channel: string, payload: string): Promise<void>;
   sql(statement: string): Promise<unknown>;
 }
 
@@ -82,7 +81,6 @@ export const postgresNotes = {
   read: reader,
   write: (connection: PostgresWriteConnection): PostgresNotesWriter => ({
     ...reader(connection),
-    notify: (channel, payload) => connection.notify(channel, payload),
     sql: (statement) => connection.get(statement),
     add: async (text) => void (await connection.run("insert into note (text) values ($1)", text)),
     stamp: async (code, serial) =>

@@ -127,7 +127,6 @@ export abstract class SqlJobsWriter extends SqlJobsReader<WriteSql> implements J
   protected abstract insertSteps(jobId: string, steps: readonly RowOf<typeof EACH_STEP>[]): Promise<void>;
   abstract viewForClaim(jobId: string): Promise<ClaimView & { now: number }>;
   abstract viewForChange(place: StepPlace): Promise<ChangeView | null>;
-  abstract wake(jobId: string): Promise<void>;
 
   async insertJob(job: NewJob, steps: readonly NewStep[]): Promise<void> {
     const values = newJobValues({

@@ -72,8 +72,9 @@ async function openDatabase(composition: Composition): Promise<Pick<ContextCache
     const { createBuildLock } = await import("../../adapters/sql/sqlite/build-lock.ts");
     return { lock: createBuildLock(join(workspace.state, "locks", "index")), thread: await openThread(composition) };
   }
-  const { createPostgresBuildLock } = await import("../../adapters/sql/postgres/build-lock.ts");
-  return { lock: createPostgresBuildLock(url), thread: null };
+  // Opened for reading here, because who only searches needs no more; a build has opened it for writing by then.
+  const { buildLock } = await composition.store("read");
+  return { lock: buildLock!, thread: null };
 }
 
 /**

@@ -28,7 +28,6 @@ import {
   type Corpus,
   type CorpusView,
   JOB_OPERATIONS,
-  JOBS_CHANNEL,
   type JobPorts,
   type JobTeam,
   type Pauses,
@@ -75,7 +74,7 @@ export async function jobPorts(composition: Composition, effect: Effect): Promis
     host: `${hostname()}:${process.pid}`,
     notify: composition.notify,
     corpus: createCorpus(sources),
-    pauses: effect === "mutate" ? await keepPauses(composition, store) : createPauses(),
+    pauses: effect === "mutate" ? keepPauses(composition) : createPauses(),
     listen: (onInterrupt) => composition.interrupts.listen(onInterrupt),
     patch: createPatchPort(composition, sources),
     execute: createExecutePort(composition),
@@ -125,12 +124,9 @@ function givingTurns(store: AppStore): JobPorts["store"] {
   };
 }
 
-async function keepPauses(composition: Composition, store: AppStore): Promise<Pauses> {
-  const known = kept.get(composition);
-  if (known !== undefined) return known;
-  const pauses = createPauses();
+function keepPauses(composition: Composition): Pauses {
+  const pauses = kept.get(composition) ?? createPauses();
   kept.set(composition, pauses);
-  await store.subscribe(JOBS_CHANNEL, () => pauses.wake());
   return pauses;
 }
 

@@ -15,7 +15,7 @@ import type {
   SyncCrypto,
   WriteTransaction,
 } from "../../core/ports.ts";
-import type { ContextReader, ContextWriter } from "../../rooms/context/index.ts";
+import type { BuildLock, ContextReader, ContextWriter } from "../../rooms/context/index.ts";
 import type { Dispatch, JobsReader, JobsWriter, TeamReader, TeamWriter } from "../../rooms/jobs/index.ts";
 import type { AgentRunsReader, AgentRunsWriter } from "../../rooms/workflow/index.ts";
 import type { WorldReader, WorldWriter } from "../../rooms/world/index.ts";
@@ -54,8 +54,8 @@ export interface AppStore extends Store<AppReadTransaction, AppWriteTransaction>
   /** The queue of a team, and the id of its workspace; null where the store is a file. */
   readonly dispatch: Dispatch | null;
   readonly workspaceId: string | null;
-  /** Calls back when a room woke this channel, until the result is called; a file cannot wake anyone. */
-  subscribe(channel: string, listener: () => void): Promise<() => void>;
+  /** One index build at a time for all machines; null where the store is a file, which has a lock beside it. */
+  readonly buildLock: BuildLock | null;
 }
 
 interface StoreOptions {
@@ -207,7 +207,7 @@ export async function openStore(options: StoreOptions): Promise<AppStore> {
       content: null,
       dispatch: null,
       workspaceId: null,
-      subscribe: async () => () => undefined,
+      buildLock: null,
     });
   }
   const { openPostgresStore } = await import("../../adapters/sql/postgres/store.ts");
@@ -245,7 +245,7 @@ export async function openStore(options: StoreOptions): Promise<AppStore> {
     content: store.content,
     dispatch: engine,
     workspaceId: workspace_id,
-    subscribe: (channel, listener) => store.subscribe(channel, listener),
+    buildLock: store.buildLock,
   });
   return { ...bound, close };
 }
@@ -283,7 +283,7 @@ async function maintainStore<T>(options: StoreOptions, run: (store: AppStore) =>
 
 function bind(
   store: Store<AppReadTransaction, AppWriteTransaction>,
-  more: Pick<AppStore, "facts" | "content" | "dispatch" | "workspaceId" | "subscribe">,
+  more: Pick<AppStore, "facts" | "content" | "dispatch" | "workspaceId" | "buildLock">,
 ): AppStore {
   return {
     read: (fn) => store.read(fn),

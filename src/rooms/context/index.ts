@@ -10,7 +10,7 @@ export { findDefaultSources } from "./index/index-survey.ts";
 export { ViewCache } from "./index/index-view.ts";
 export { CONTEXT_OPERATIONS } from "./operations/index.ts";
 export type { ContextPorts } from "./operations/ports.ts";
-export { CODE_GRAMMARS, type ContextReader, type ContextWriter } from "./ports.ts";
+export { type BuildLock, CODE_GRAMMARS, type ContextReader, type ContextWriter } from "./ports.ts";
 export { parseSearchQuery, type SearchQuery, type SearchTerm } from "./search/search-query.ts";
 export { formatHeadingRef, type HeadingRef, parseHeadingRef } from "./sections/heading-ref.ts";
 export { findHeadings, type Heading, type Outline } from "./sections/headings.ts";

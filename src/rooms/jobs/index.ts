@@ -29,23 +29,22 @@ export { BUNDLE_OPERATIONS, type BundlePorts } from "./operations/bundles.ts";
 export { JOB_OPERATIONS, type JobPorts, type JobTeam } from "./operations/jobs.ts";
 export { planMessage } from "./plan/plan.ts";
 export type { PlanProblem } from "./plan/plan-problem.ts";
-export {
-  type Corpus,
-  type CorpusView,
-  type Dispatch,
-  type EffectRequest,
-  type EffectsPort,
-  type ExecutePort,
-  JOBS_CHANNEL,
-  type JobsReader,
-  type JobsWriter,
-  type PatchPort,
-  type Pauses,
-  type RepositoryRow,
-  type StepFailure,
-  type TeamReader,
-  type TeamWriter,
-  type WorkItem,
+export type {
+  Corpus,
+  CorpusView,
+  Dispatch,
+  EffectRequest,
+  EffectsPort,
+  ExecutePort,
+  JobsReader,
+  JobsWriter,
+  PatchPort,
+  Pauses,
+  RepositoryRow,
+  StepFailure,
+  TeamReader,
+  TeamWriter,
+  WorkItem,
 } from "./ports.ts";
 export { queueOf } from "./steps/dispatch.ts";
 export { runJob } from "./steps/job-run.ts";

@@ -108,12 +108,7 @@ export interface JobsWriter extends JobsReader {
   lease(lease: NewLease): Promise<StepRow>;
   /** Writes the receipt and ends the step as it says. */
   settle(settlement: Settlement): Promise<void>;
-  /** Tells workers elsewhere, when the transaction commits, that there may be something to do. */
-  wake(jobId: string): Promise<void>;
 }
-
-/** Where a shared database wakes workers elsewhere. */
-export const JOBS_CHANNEL = "jobs";
 
 /** The store as this room sees it. */
 export type JobsStore = Store<

@@ -1,67 +1,75 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
-import pg from "pg";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import type { BuildLock } from "../../../rooms/context/ports.ts";
-import { parseAddress } from "./address.ts";
-import { toStoreError } from "./errors.ts";
-import { connectionConfig } from "./pool.ts";
+import type { ConnectionPool } from "./pool.ts";
+
+interface Options {
+  /** How long to wait for a build of somebody else. */
+  readonly patienceMs?: number;
+  /** How long a holder that says nothing more keeps others out. */
+  readonly leaseMs?: number;
+}
 
 const PATIENCE_MS = 10_000;
+const LEASE_MS = 10_000;
 const STEP_MS = 50;
-const NAME = "verbatim index build, process ";
+
+const NOW = "floor(extract(epoch from clock_timestamp()) * 1000)::bigint";
+
+const TAKE = `
+insert into index_lease (id, holder, expires_ms) values (1, $1, ${NOW} + $2)
+on conflict (workspace_id, id) do update set holder = excluded.holder, expires_ms = excluded.expires_ms
+  where index_lease.expires_ms <= ${NOW}`;
 
 /**
- * One index build at a time for everyone who uses the database. The lock belongs to a connection of its own: the server
- * frees it when the connection ends, so nothing stale is ever left. Its application name says whose it is.
+ * One index build at a time in a workspace. The lock is a row that runs out by itself, so that it needs no session: whoever
+ * vanished keeps nobody out for longer than a lease. A build that lost it is stopped by the revision when it publishes.
  */
-export function createPostgresBuildLock(url: string, patienceMs = PATIENCE_MS): BuildLock {
-  const address = parseAddress(url, patienceMs);
-  const key = `verbatim ${address.schema} index build`;
+export function createPostgresBuildLock(pool: Pick<ConnectionPool, "query">, options: Options = {}): BuildLock {
+  const { patienceMs = PATIENCE_MS, leaseMs = LEASE_MS } = options;
   return {
     async hold(fn) {
-      const config = { ...connectionConfig(address), application_name: `${NAME}${process.pid}` };
-      const client = new pg.Client(config);
-      // A connection that breaks fails the query that uses it; a build that lost it is stopped by the revision.
-      client.on("error", () => undefined);
-      try {
-        await client.connect();
-        await take(client, key, patienceMs);
-      } catch (thrown) {
-        await client.end();
-        throw toStoreError(thrown, address.where);
-      }
+      const holder = JSON.stringify({ host: hostname(), pid: process.pid, id: randomUUID() });
+      await take(pool, holder, patienceMs, leaseMs);
+      const renewal = setInterval(
+        () => {
+          const sql = `update index_lease set expires_ms = ${NOW} + $2 where holder = $1`;
+          // The next beat may work; a lease that ran out meanwhile is found when the build publishes.
+          pool.query(sql, [holder, leaseMs]).catch(() => undefined);
+        },
+        Math.max(1, Math.floor(leaseMs / 3)),
+      );
       try {
         return await fn();
       } finally {
-        await client.end();
+        clearInterval(renewal);
+        // What cannot be given back runs out by itself; how the build ended matters more.
+        await pool.query("delete from index_lease where holder = $1", [holder]).catch(() => undefined);
       }
     },
   };
 }
 
-async function take(client: pg.Client, key: string, patienceMs: number): Promise<void> {
+async function take(
+  pool: Pick<ConnectionPool, "query">,
+  holder: string,
+  patienceMs: number,
+  leaseMs: number,
+): Promise<void> {
   const end = performance.now() + patienceMs;
   for (;;) {
-    const { rows } = await client.query<{ taken: boolean }>(
-      "select pg_try_advisory_lock(hashtextextended($1, 0)) as taken",
-      [key],
-    );
-    if (rows[0]?.taken === true) return;
-    if (performance.now() > end) throw await busy(client, key);
+    if ((await pool.query(TAKE, [holder, leaseMs])).rowCount === 1) return;
+    if (performance.now() > end) throw await busy(pool);
     await wait(STEP_MS);
   }
 }
 
-async function busy(client: pg.Client, key: string): Promise<VerbatimError> {
-  // A lock on one bigint shows its halves as classid and objid.
-  const { rows } = await client.query<{ name: string | null }>(
-    `select a.application_name as name from pg_locks l join pg_stat_activity a on a.pid = l.pid
-     where l.locktype = 'advisory' and l.granted and l.objsubid = 1
-       and (l.classid::bigint << 32 | l.objid::bigint) = hashtextextended($1, 0)`,
-    [key],
-  );
-  const name = rows[0]?.name ?? "";
-  const pid = name.startsWith(NAME) ? Number(name.slice(NAME.length)) : null;
-  const who = pid === null ? "" : ` (process ${pid})`;
-  return new VerbatimError("INDEX_BUSY", { message: `another index build is running${who}`, details: { pid } });
+async function busy(pool: Pick<ConnectionPool, "query">): Promise<VerbatimError> {
+  const { rows } = await pool.query<{ holder: string }>("select holder from index_lease where id = 1", []);
+  const found = rows[0] === undefined ? null : (JSON.parse(rows[0].holder) as { host?: string; pid?: number });
+  const { host = null, pid = null } = found ?? {};
+  const who = pid === null ? "" : ` (process ${pid} on ${host})`;
+  return new VerbatimError("INDEX_BUSY", { message: `another index build is running${who}`, details: { host, pid } });
 }

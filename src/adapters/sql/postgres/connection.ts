@@ -17,8 +17,6 @@ export interface PostgresWriteConnection extends PostgresReadConnection {
   run(sql: string, ...values: PostgresValue[]): Promise<number>;
   /** A statement of another library on this transaction: sent as it is, and not prepared. */
   execute(text: string, values: readonly unknown[]): Promise<{ rows: Record<string, unknown>[] }>;
-  /** Wakes the subscribers of a channel when the transaction commits. */
-  notify(channel: string, payload: string): Promise<void>;
 }
 
 interface Prepared {
@@ -46,14 +44,12 @@ export class TransactionConnection implements PostgresWriteConnection {
   readonly #client: pg.ClientBase;
   readonly #lease: TransactionGuard;
   readonly #where: string;
-  readonly #toChannel: (channel: string) => string;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(client: pg.ClientBase, lease: TransactionGuard, where: string, toChannel: (channel: string) => string) {
+  constructor(client: pg.ClientBase, lease: TransactionGuard, where: string) {
     this.#client = client;
     this.#lease = lease;
     this.#where = where;
-    this.#toChannel = toChannel;
   }
 
   async run(sql: string, ...values: PostgresValue[]): Promise<number> {
@@ -71,10 +67,6 @@ export class TransactionConnection implements PostgresWriteConnection {
   async execute(text: string, values: readonly unknown[]): Promise<{ rows: Record<string, unknown>[] }> {
     const { rows } = await this.#enqueue(() => this.#client.query<Record<string, unknown>>(text, [...values]));
     return { rows };
-  }
-
-  async notify(channel: string, payload: string): Promise<void> {
-    await this.run("select pg_notify($1, $2)", this.#toChannel(channel), payload);
   }
 
   /** Resolves when everything that was asked for has been answered. */

@@ -2,15 +2,14 @@ import type { RowOf } from "../../../core/columns.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import type { Clock } from "../../../core/ports.ts";
 import { CANDIDATE, HELD_STEP } from "../../../rooms/jobs/contracts/rows.ts";
-import {
-  type Candidate,
-  type ChangeView,
-  type ClaimView,
-  type HeldStep,
-  JOBS_CHANNEL,
-  type JobsReader,
-  type JobsWriter,
-  type StepPlace,
+import type {
+  Candidate,
+  ChangeView,
+  ClaimView,
+  HeldStep,
+  JobsReader,
+  JobsWriter,
+  StepPlace,
 } from "../../../rooms/jobs/ports.ts";
 import { EACH_STEP, type FindStepIds, NEW_STEP, SqlJobsReader, SqlJobsWriter } from "../jobs.ts";
 import { namesOf, toValues } from "../rows.ts";
@@ -116,10 +115,6 @@ class PostgresJobsWriter extends SqlJobsWriter {
     );
     const { ready, failed, now: time } = before!;
     return { step, ready: ready && !failed, failed, now: time };
-  }
-
-  async wake(jobId: string): Promise<void> {
-    await this.#connection.notify(JOBS_CHANNEL, jobId);
   }
 
   #time(): number | null {

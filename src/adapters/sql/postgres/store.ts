@@ -2,10 +2,12 @@ import { setTimeout as wait } from "node:timers/promises";
 import type pg from "pg";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import type { Clock, ContentStore, Ids, LedgerReader, LedgerWriter, Store, SyncCrypto } from "../../../core/ports.ts";
+import type { BuildLock } from "../../../rooms/context/ports.ts";
 import { TransactionGuard, TransactionKeeper } from "../transaction-guard.ts";
 import { prepareTransactions, type ReadTransactionOf, type Rooms, type WriteTransactionOf } from "../transactions.ts";
 import { newestVersion } from "../versions.ts";
 import { type Address, parseAddress, type TransactionMode, type WorksAs } from "./address.ts";
+import { createPostgresBuildLock } from "./build-lock.ts";
 import { type PostgresReadConnection, type PostgresWriteConnection, TransactionConnection } from "./connection.ts";
 import { PostgresContentStore } from "./content-store.ts";
 import { isRetryable, sqlState, toStoreError } from "./errors.ts";
@@ -21,7 +23,6 @@ import {
 } from "./migrate.ts";
 import type { PostgresMigration } from "./migration.ts";
 import { POSTGRES_MIGRATIONS } from "./migrations/index.ts";
-import { channelName, type Listener, Notifications } from "./notifications.ts";
 import { ConnectionPool } from "./pool.ts";
 import { type DatabaseUse, measureDatabase } from "./status.ts";
 
@@ -65,8 +66,8 @@ export interface PostgresStore<D extends PostgresRooms> extends Store<ReadTransa
   facts(): Promise<PostgresFacts>;
   /** Where it is, for whoever needs connections of its own beside it. */
   place(): Promise<{ readonly connectionString: string; readonly schema: string; readonly workspace_id: string }>;
-  /** Calls `listener` for every notification that a room sends in a transaction, until the result is called. */
-  subscribe(channel: string, listener: Listener): Promise<() => void>;
+  /** One index build at a time for everyone who works in this workspace. */
+  readonly buildLock: BuildLock;
 }
 
 const BUSY_MS = 10_000;
@@ -134,6 +135,7 @@ type Place = Pick<Prepared, "role" | "serverVersion"> & { readonly id: string; r
 
 class ServerStore<D extends PostgresRooms> implements PostgresStore<D> {
   readonly content: ContentStore;
+  readonly buildLock: BuildLock;
   readonly #address: Address;
   readonly #prepared: Place;
   readonly #as: WorksAs;
@@ -142,7 +144,6 @@ class ServerStore<D extends PostgresRooms> implements PostgresStore<D> {
   readonly #keeper = new TransactionKeeper();
   readonly #transactions: ConnectionPool;
   readonly #payloads: ConnectionPool;
-  readonly #notifications: Notifications;
   readonly #toReadTransaction: (c: PostgresReadConnection, ledger: LedgerReader) => { readonly ledger: LedgerReader };
   readonly #toWriteTransaction: (c: PostgresWriteConnection, ledger: LedgerWriter) => { readonly ledger: LedgerWriter };
   #closing: Promise<unknown> | undefined;
@@ -155,7 +156,7 @@ class ServerStore<D extends PostgresRooms> implements PostgresStore<D> {
     this.#ports = { crypto: options.crypto, clock: options.clock, serverTime: options.serverTime ?? false };
     this.#transactions = new ConnectionPool(address, this.#as, MAX_TRANSACTIONS);
     this.#payloads = new ConnectionPool(address, this.#as, MAX_PAYLOADS);
-    this.#notifications = new Notifications(address);
+    this.buildLock = createPostgresBuildLock(this.#transactions);
     this.content = new PostgresContentStore(this.#payloads, this.#ports, address.where);
     const rooms = Object.entries(options.rooms ?? {});
     this.#toReadTransaction = prepareTransactions(Object.fromEntries(rooms.map(([name, room]) => [name, room.read])));
@@ -219,9 +220,7 @@ class ServerStore<D extends PostgresRooms> implements PostgresStore<D> {
   }
 
   #bind(client: pg.PoolClient, lease: TransactionGuard): TransactionConnection {
-    return new TransactionConnection(client, lease, this.#address.where, (channel) =>
-      channelName(this.#address.schema, channel),
-    );
+    return new TransactionConnection(client, lease, this.#address.where);
   }
 
   async #commit(client: pg.PoolClient): Promise<void> {
@@ -290,15 +289,10 @@ class ServerStore<D extends PostgresRooms> implements PostgresStore<D> {
     return { connectionString, schema, workspace_id: this.#prepared.id };
   }
 
-  async subscribe(channel: string, listener: Listener): Promise<() => void> {
-    this.#requireUsable();
-    return this.#notifications.subscribe(channel, listener);
-  }
-
   /** Waits for the transactions that are open, then closes all connections. */
   async close(): Promise<void> {
     this.#keeper.requireOutside();
-    this.#closing ??= Promise.all([this.#notifications.end(), this.#transactions.end(), this.#payloads.end()]);
+    this.#closing ??= Promise.all([this.#transactions.end(), this.#payloads.end()]);
     await this.#closing;
   }
 

@@ -94,9 +94,6 @@ class SqliteJobsWriter extends SqlJobsWriter {
     const { ready, failed, ...step } = row;
     return { step, ready: ready === 1 && failed === 0, failed: failed === 1, now: this.#clock.now() };
   }
-
-  /** Nobody can listen to a file; workers look from time to time. */
-  async wake(): Promise<void> {}
 }
 
 /** What the jobs room gets on the transactions of a SQLite store. Leases are counted by this machine's clock. */

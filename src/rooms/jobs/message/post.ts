@@ -66,7 +66,6 @@ export async function postMessage(
     const job = { job_id, run_id, message_id, plan_hash, message, breach: budget.breach };
     await jobs.insertJob(job, steps);
     if (posting !== null) await requireTeam(team).send({ job_id, ...posting });
-    await jobs.wake(job_id);
     return { job: { ...job, step_count: steps.length }, existing: false };
   });
 }

@@ -156,7 +156,6 @@ export async function settle(
   const status = receipt.status === "SUCCESS" ? "SUCCESS" : "FAILURE";
   const { step_id } = receipt;
   await jobs.settle({ job_id, ordinal, step_id, status, receipt: body, receipt_hash: body_hash, now });
-  await jobs.wake(job_id);
   return status === "SUCCESS" ? "COMMITTED" : "FAILED";
 }
 

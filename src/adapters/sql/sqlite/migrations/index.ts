@@ -15,6 +15,7 @@ import { workspacesMigration } from "./0014-workspaces.ts";
 import { teamMigration } from "./0015-team.ts";
 import { worldLineageMigration } from "./0016-world-lineage.ts";
 import { worldMarksMigration } from "./0017-world-marks.ts";
+import { indexLeaseMigration } from "./0018-index-lease.ts";
 
 /** All migrations by ascending version. A room has one number for good; a store applies those it lacks. */
 export const SQLITE_MIGRATIONS: readonly SqliteMigration[] = [
@@ -33,4 +34,5 @@ export const SQLITE_MIGRATIONS: readonly SqliteMigration[] = [
   teamMigration,
   worldLineageMigration,
   worldMarksMigration,
+  indexLeaseMigration,
 ];
