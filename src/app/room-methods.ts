@@ -272,6 +272,8 @@ export interface LedgerMethods {
 export interface StoreMethods {
   /** Makes or upgrades the store in a team's PostgreSQL database: the only verb that creates or alters anything there. */
   readonly migrate: Method<"store.migrate">;
+  /** Sends open jobs again that a team's queue does not have: workers do it every minute, and this does it now. */
+  readonly requeue: Method<"store.requeue">;
   /** Says what the store holds and whether it is as this Verbatim needs it. Changes nothing. */
   readonly status: Method<"store.status">;
 }
@@ -294,6 +296,10 @@ export interface TeamMethods {
   readonly repositoryList: Method<"team.repository-list">;
   /** Works on the jobs of a team until interrupted; what they change becomes commits at the remote. */
   readonly worker: Method<"team.worker">;
+  /** Tells a worker to take no new job, and to end when it is idle. */
+  readonly workerDrain: Method<"team.worker-drain">;
+  /** Lists the workers of a workspace, what they offer, and why one takes no job. */
+  readonly workerList: Method<"team.worker-list">;
   /** Makes a workspace in a team's database, or gives one that is there to more logins. */
   readonly workspaceAdd: Method<"team.workspace-add">;
 }

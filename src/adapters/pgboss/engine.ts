@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import type { PgBoss } from "pg-boss";
 import { VerbatimError } from "../../core/errors/index.ts";
-import type { Dispatch, WorkItem } from "../../rooms/jobs/ports.ts";
-import type { PostgresWriteConnection } from "../sql/postgres/connection.ts";
+import type { Dispatch, DispatchRow, JobStanding, WorkItem } from "../../rooms/jobs/ports.ts";
+import type { PostgresReadConnection, PostgresWriteConnection } from "../sql/postgres/connection.ts";
 import type { BoundEngine } from "../sql/postgres/team-tables.ts";
 import { loadEngine } from "./load.ts";
 
@@ -20,6 +20,15 @@ interface RowData {
   readonly workspace?: unknown;
   readonly job?: unknown;
 }
+
+/** The engine's states of a row, in our words; a row that failed for good has a dead letter beside it. */
+const STANDINGS: Readonly<Record<string, JobStanding["at"]>> = {
+  created: "waiting",
+  retry: "waiting",
+  active: "taken",
+  completed: "over",
+  cancelled: "over",
+};
 
 const YEAR_S = 365 * 24 * 3600;
 const WEEK_S = 7 * 24 * 3600;
@@ -43,7 +52,11 @@ export class Engine implements Dispatch {
 
   /** Starts the queue when it is first needed. */
   async start(): Promise<PgBoss> {
-    this.#boss ??= this.#begin();
+    this.#boss ??= this.#begin().catch((thrown: unknown) => {
+      // A database that was away is asked again by whoever comes next.
+      this.#boss = null;
+      throw thrown;
+    });
     return this.#boss;
   }
 
@@ -77,7 +90,7 @@ export class Engine implements Dispatch {
   async prepare(queue: string): Promise<void> {
     if (this.#queues.has(queue)) return;
     const boss = await this.start();
-    const dead = `dead/${this.#options.workspace}`;
+    const dead = this.#dead;
     if (!this.#queues.has(dead)) {
       await boss.createQueue(dead, { retentionSeconds: YEAR_S, retryLimit: 0 });
       this.#queues.add(dead);
@@ -144,7 +157,41 @@ export class Engine implements Dispatch {
         const { rows } = await connection.execute(sql, [[...ids]]);
         return new Set(rows.map((row) => String(row["id"])));
       },
+      stalled: async () => {
+        const sql = `select data->>'job' as job from ${schema}.job where name = $1 and state < 'completed'`;
+        const { rows } = await connection.execute(sql, [this.#dead]);
+        return new Set(rows.map((row) => String(row["job"])));
+      },
+      revive: async (jobId) => {
+        await connection.execute(`delete from ${schema}.job where name = $1 and data->>'job' = $2`, [
+          this.#dead,
+          jobId,
+        ]);
+      },
     };
+  }
+
+  /** Where a job stands with the queue, read beside its records. */
+  async look(connection: PostgresReadConnection, { job_id, engine_id }: DispatchRow): Promise<JobStanding> {
+    const { schema } = this.#options;
+    const row = await connection.get<{ state: string; attempt: number; code: string | null }>(
+      `select state::text as state, retry_count as attempt, output->>'code' as code from ${schema}.job where id = $1::uuid`,
+      engine_id,
+    );
+    const dead = await connection.get<{ attempt: number; code: string | null }>(
+      `select source_retry_count as attempt, source_output->>'code' as code from ${schema}.job
+       where name = $1 and data->>'job' = $2 and state < 'completed'`,
+      this.#dead,
+      job_id,
+    );
+    if (dead !== undefined) return { at: "stalled", ...dead };
+    if (row === undefined) return { at: "lost", attempt: 0, code: null };
+    const { attempt, code } = row;
+    return { at: STANDINGS[row.state] ?? "lost", attempt, code };
+  }
+
+  get #dead(): string {
+    return `dead/${this.#options.workspace}`;
   }
 
   async close(): Promise<void> {

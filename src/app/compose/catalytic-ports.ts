@@ -124,11 +124,17 @@ function readValidator(crypto: SyncCrypto): Validator {
   return validator;
 }
 
+/** The version of this program. */
+export function readProgramVersion(): string {
+  const about = parseJson(
+    readFileSync(join(findPackage(fileURLToPath(new URL(".", import.meta.url))), "package.json")),
+  );
+  return isJsonObject(about) ? String(about["version"]) : "0.0.0";
+}
+
 function makeValidator(crypto: SyncCrypto): Validator {
-  const here = fileURLToPath(new URL(".", import.meta.url));
-  const root = findPackage(here);
-  const about = parseJson(readFileSync(join(root, "package.json")));
-  const version = isJsonObject(about) ? String(about["version"]) : "0.0.0";
+  const root = findPackage(fileURLToPath(new URL(".", import.meta.url)));
+  const version = readProgramVersion();
   // The names of chunks are made of what is in them. The types beside them are many and run nowhere.
   const chunks = join(root, "dist", "chunks");
   const files = sortedByCodePoint(

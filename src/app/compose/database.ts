@@ -25,6 +25,10 @@ export const wiring: Wiring<typeof STORE_OPERATIONS> = {
           dryRun,
           ...(workspace === undefined ? {} : { workspace }),
         }),
+      requeue: async () => {
+        const { resendLost } = await import("../../rooms/jobs/index.ts");
+        return resendLost(await store("append"));
+      },
       lookAtFile: async () => {
         const where = workspace.database;
         if (isStoreAbsent(workspace)) return { where, use: null };

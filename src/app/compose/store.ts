@@ -146,7 +146,11 @@ export function openStores({ workspace, env, realTime, notify, ...ports }: Store
       refuseLinks(workspace);
       closeStateFolder(workspace);
     } else if (createStateFolder(workspace)) notify(`created ${workspace.folder}`);
-    real ??= openReal();
+    real ??= openReal().catch((thrown: unknown) => {
+      // A database that does not answer now may be asked again.
+      real = undefined;
+      throw thrown;
+    });
     return real;
   };
   return {
@@ -223,7 +227,10 @@ export async function openStore(options: StoreOptions): Promise<AppStore> {
     if (engine !== null) return engine;
     throw new VerbatimError("INTERNAL", { message: "the queue was used before the store was open" });
   };
-  const team = postgresTeam((connection) => requireEngine().bind(connection));
+  const team = postgresTeam(
+    (connection) => requireEngine().bind(connection),
+    (connection, row) => requireEngine().look(connection, row),
+  );
   const store = await openPostgresStore({
     url,
     crypto,

@@ -3,6 +3,8 @@ import type { Wiring } from "../operations.ts";
 import { TEAM_OPERATIONS } from "../team/operations.ts";
 import type { TeamPorts } from "../team/ports.ts";
 
+const GONE_MS = 15_000;
+
 /** What a team keeps about itself in its database. */
 export const wiring: Wiring<typeof TEAM_OPERATIONS> = {
   operations: TEAM_OPERATIONS,
@@ -34,8 +36,20 @@ export const wiring: Wiring<typeof TEAM_OPERATIONS> = {
       },
       async work(input) {
         requireUrl(databaseUrl());
-        const { runWorker } = await import("./team-jobs.ts");
+        const { runWorker } = await import("./team-worker.ts");
         return runWorker(composition, input);
+      },
+      async listWorkers() {
+        requireUrl(databaseUrl());
+        const rows = await (await composition.store("read")).read(({ team }) => team!.workers());
+        return rows.map((row) => ({ ...row, state: row.silent_ms > GONE_MS ? ("gone" as const) : row.state }));
+      },
+      async drainWorker(name) {
+        requireUrl(databaseUrl());
+        const store = await composition.store("append");
+        if (await store.transact(({ team }) => team!.drain(name))) return;
+        const names = (await store.read(({ team }) => team!.workers())).map((row) => row.name);
+        throw new VerbatimError("WORKER_UNKNOWN", { details: { name, workers: names } });
       },
       async addWorkspace(name, logins) {
         const { addWorkspace } = await import("../../adapters/sql/postgres/workspaces.ts");

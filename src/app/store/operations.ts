@@ -65,5 +65,23 @@ const migrate = defineOperation({
   },
 });
 
+const requeue = defineOperation({
+  name: "store.requeue",
+  summary: "Sends open jobs again that a team's queue does not have: workers do it every minute, and this does it now.",
+  effect: "append",
+  surfaces: LOCAL_SURFACES,
+  input: z.strictObject({}),
+  output: z.strictObject({ sent: z.int().min(0) }),
+  async run(ports: StorePorts) {
+    if (!ports.isTeam) {
+      throw new VerbatimError("DATABASE_NOT_SET", {
+        message: "there is no queue: VERBATIM_DATABASE_URL is not set",
+        where: "VERBATIM_DATABASE_URL",
+      });
+    }
+    return { sent: await ports.requeue() };
+  },
+});
+
 /** Everything under `store.` */
-export const STORE_OPERATIONS = [status, migrate] as const;
+export const STORE_OPERATIONS = [status, migrate, requeue] as const;

@@ -45,6 +45,8 @@ export interface StorePorts {
   readonly isTeam: boolean;
   inspect(): Promise<TeamDatabase>;
   lookAtFile(): Promise<FileStore>;
+  /** Says how many jobs were sent again. */
+  requeue(): Promise<number>;
   migrate(
     dryRun: boolean,
     workspace?: string,

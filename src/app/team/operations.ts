@@ -75,6 +75,8 @@ const repositoryList = defineOperation({
 
 const label = z.string().regex(/^[a-z][a-z0-9-]{0,30}$/);
 
+const MIN_FREE = 2 * 1024 ** 3;
+
 const worker = defineOperation({
   name: "team.worker",
   summary: "Works on the jobs of a team until interrupted; what they change becomes commits at the remote.",
@@ -90,12 +92,71 @@ const worker = defineOperation({
       .max(600)
       .default(20)
       .describe("Seconds that a step may go on after a signal before it is ended and restored."),
+    min_free: z
+      .int()
+      .min(0)
+      .default(MIN_FREE)
+      .describe("Bytes that must be free where it works; with fewer it takes no job."),
+    wait: z
+      .int()
+      .min(0)
+      .max(86_400)
+      .default(600)
+      .describe("Seconds to wait for the database at the start; with --once it is not waited for."),
     once: z.boolean().default(false).describe("Stop when no job is waiting."),
   }),
   output: z.strictObject({ worker: z.string(), jobs: z.int() }),
-  run: (ports: TeamPorts, { repository, label: labels, slots, once, grace }) =>
-    ports.work({ repositories: repository, labels, slots, once, grace_ms: grace * 1000 }),
+  run: (ports: TeamPorts, { repository, label: labels, slots, once, grace, min_free, wait }) =>
+    ports.work({
+      repositories: repository,
+      labels,
+      slots,
+      once,
+      grace_ms: grace * 1000,
+      min_free,
+      wait_ms: once ? 0 : wait * 1000,
+    }),
+});
+
+const workerList = defineOperation({
+  name: "team.worker-list",
+  summary: "Lists the workers of a workspace, what they offer, and why one takes no job.",
+  effect: "read",
+  surfaces: LOCAL_SURFACES,
+  input: z.strictObject({}),
+  output: z.strictObject({
+    workers: z.array(
+      z.strictObject({
+        name: z.string(),
+        state: z.enum(["ready", "paused", "draining", "gone"]).describe("gone: it said nothing for 15 seconds."),
+        reason: z.string().nullable(),
+        labels: z.array(z.string()),
+        repositories: z.array(z.string()),
+        slots: z.int(),
+        busy: z.int(),
+        version: z.string(),
+        silent_ms: z.int(),
+      }),
+    ),
+  }),
+  async run(ports: TeamPorts) {
+    const rows = await ports.listWorkers();
+    return { workers: rows.map((row) => ({ ...row, labels: [...row.labels], repositories: [...row.repositories] })) };
+  },
+});
+
+const workerDrain = defineOperation({
+  name: "team.worker-drain",
+  summary: "Tells a worker to take no new job, and to end when it is idle.",
+  effect: "append",
+  surfaces: LOCAL_SURFACES,
+  input: z.strictObject({ name: z.string().min(1).max(200).describe("Name of the worker, as worker list says it.") }),
+  output: z.strictObject({ name: z.string() }),
+  async run(ports: TeamPorts, { name }) {
+    await ports.drainWorker(name);
+    return { name };
+  },
 });
 
 /** Everything under `team.` */
-export const TEAM_OPERATIONS = [workspaceAdd, repositoryAdd, repositoryList, worker] as const;
+export const TEAM_OPERATIONS = [workspaceAdd, repositoryAdd, repositoryList, worker, workerList, workerDrain] as const;

@@ -24,6 +24,10 @@ export interface WorkerInput {
   readonly slots: number;
   readonly once: boolean;
   readonly grace_ms: number;
+  /** Fewer bytes free where it works, and it takes no job. */
+  readonly min_free: number;
+  /** How long the database may be away when it starts. */
+  readonly wait_ms: number;
 }
 
 export interface WorkerReport {
@@ -31,11 +35,27 @@ export interface WorkerReport {
   readonly jobs: number;
 }
 
+/** A worker of the team; one that said nothing for a while is gone. */
+export interface ListedWorker {
+  readonly name: string;
+  readonly state: "ready" | "paused" | "draining" | "gone";
+  readonly reason: string | null;
+  readonly labels: readonly string[];
+  readonly repositories: readonly string[];
+  readonly slots: number;
+  readonly busy: number;
+  readonly version: string;
+  readonly silent_ms: number;
+}
+
 export interface TeamPorts {
   /** Fetches the repository and keeps what tells it from others. REPOSITORY_EXISTS, REMOTE_INVALID, REMOTE_UNAVAILABLE. */
   addRepository(name: string, remote: string, branch: string): Promise<Repository & { readonly existing: boolean }>;
   listRepositories(): Promise<readonly Repository[]>;
   work(input: WorkerInput): Promise<WorkerReport>;
+  listWorkers(): Promise<readonly ListedWorker[]>;
+  /** WORKER_UNKNOWN. */
+  drainWorker(name: string): Promise<void>;
   /** DATABASE_NOT_SET where the store is a file. */
   addWorkspace(name: string, logins: readonly string[]): Promise<AddedWorkspace>;
 }

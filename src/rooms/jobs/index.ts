@@ -44,6 +44,8 @@ export type {
   StepFailure,
   TeamReader,
   TeamWriter,
+  WorkerBeat,
+  WorkerRow,
   WorkItem,
 } from "./ports.ts";
 export { queueOf } from "./steps/dispatch.ts";

@@ -12,10 +12,13 @@ export type { Candidate, HeldStep, JobFacts, JobRow, ReceiptRow, StepRow } from 
 export type {
   Dispatch,
   DispatchRow,
+  JobStanding,
   NewDispatch,
   RepositoryRow,
   TeamReader,
   TeamWriter,
+  WorkerBeat,
+  WorkerRow,
   WorkItem,
 } from "./steps/dispatch.ts";
 export type {

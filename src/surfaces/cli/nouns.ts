@@ -94,7 +94,7 @@ export const NOUNS: readonly NounEntry[] = [
   {
     noun: "store",
     room: "ledger",
-    summary: "the database behind it all: status, migrate",
+    summary: "the database behind it all: status, migrate, requeue",
     load: () => import("./nouns/store.ts"),
   },
   {
@@ -112,7 +112,7 @@ export const NOUNS: readonly NounEntry[] = [
   {
     noun: "worker",
     room: "team",
-    summary: "work on the jobs of a team",
+    summary: "work on the jobs of a team: list, drain",
     load: () => import("./nouns/worker.ts"),
   },
   {

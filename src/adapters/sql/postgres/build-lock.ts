@@ -6,7 +6,7 @@ import type { BuildLock } from "../../../rooms/context/ports.ts";
 import type { ConnectionPool } from "./pool.ts";
 
 interface Options {
-  /** How long to wait for a build of somebody else. */
+  /** How long to wait for another build. */
   readonly patienceMs?: number;
   /** How long a holder that says nothing more keeps others out. */
   readonly leaseMs?: number;

@@ -1,10 +1,13 @@
 import type {
   DispatchRow,
   EffectIntent,
+  JobStanding,
   NewDispatch,
   RepositoryRow,
   TeamReader,
   TeamWriter,
+  WorkerBeat,
+  WorkerRow,
   WorkItem,
 } from "../../../rooms/jobs/ports.ts";
 import type { PostgresReadConnection, PostgresWriteConnection } from "./connection.ts";
@@ -19,13 +22,32 @@ export interface BoundEngine {
   cancel(queue: string, id: string): Promise<void>;
   /** Which of these are still on their way. */
   live(ids: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Jobs that used up their retries. */
+  stalled(): Promise<ReadonlySet<string>>;
+  /** A job is no dead letter any more. */
+  revive(jobId: string): Promise<void>;
 }
+
+/** What the queue says of one job, on the connection of a reader. */
+export type LookAtQueue = (connection: PostgresReadConnection, row: DispatchRow) => Promise<JobStanding>;
 
 /** Binds the queue to a transaction. */
 export type BindEngine = (connection: PostgresWriteConnection) => BoundEngine;
 
 const DISPATCH = "job_id, queue, generation, engine_id, repository_id, base_commit, base_tree, ref, cancelled";
 const INTENT = "step_id, job_id, ordinal, attempt, ref, parent, commit_id, tree, receipt, receipt_hash";
+
+const NOW_MS = "floor(extract(epoch from clock_timestamp()) * 1000)::bigint";
+const FORGOTTEN_MS = 7 * 24 * 3_600_000;
+
+interface StoredWorker extends Omit<WorkerRow, "labels" | "repositories"> {
+  readonly labels: string;
+  readonly repositories: string;
+}
+
+function toList(text: string): string[] {
+  return text === "" ? [] : text.split(" ");
+}
 
 interface StoredRepository extends Omit<RepositoryRow, "roots"> {
   readonly roots: string;
@@ -34,8 +56,11 @@ interface StoredRepository extends Omit<RepositoryRow, "roots"> {
 class PostgresTeamReader<C extends PostgresReadConnection> implements TeamReader {
   protected readonly connection: C;
 
-  constructor(connection: C) {
+  readonly #look: LookAtQueue;
+
+  constructor(connection: C, look: LookAtQueue) {
     this.connection = connection;
+    this.#look = look;
   }
 
   async incarnation(): Promise<string> {
@@ -59,16 +84,23 @@ class PostgresTeamReader<C extends PostgresReadConnection> implements TeamReader
     return this.connection.all<EffectIntent>(sql, jobId);
   }
 
-  async lostJobs(): Promise<DispatchRow[]> {
-    return [];
+  standing(row: DispatchRow): Promise<JobStanding> {
+    return this.#look(this.connection, row);
+  }
+
+  async workers(): Promise<WorkerRow[]> {
+    const sql = `select name, labels, repositories, slots, busy, version, state, reason, ${NOW_MS} - seen_ms as silent_ms
+      from worker order by name`;
+    const rows = await this.connection.all<StoredWorker>(sql);
+    return rows.map((row) => ({ ...row, labels: toList(row.labels), repositories: toList(row.repositories) }));
   }
 }
 
 class PostgresTeamWriter extends PostgresTeamReader<PostgresWriteConnection> implements TeamWriter {
   readonly #engine: BoundEngine;
 
-  constructor(connection: PostgresWriteConnection, bind: BindEngine) {
-    super(connection);
+  constructor(connection: PostgresWriteConnection, bind: BindEngine, look: LookAtQueue) {
+    super(connection, look);
     this.#engine = bind(connection);
   }
 
@@ -125,6 +157,7 @@ class PostgresTeamWriter extends PostgresTeamReader<PostgresWriteConnection> imp
     await this.#engine.cancel(job.queue, job.engine_id);
     const sql = "update job_dispatch set generation = $2, engine_id = $3 where job_id = $1 and generation = $4";
     await this.connection.run(sql, job.job_id, generation, id, job.generation);
+    await this.#engine.revive(job.job_id);
     await this.#engine.send(job.queue, id, job.job_id);
   }
 
@@ -133,12 +166,43 @@ class PostgresTeamWriter extends PostgresTeamReader<PostgresWriteConnection> imp
     await this.resend(job);
   }
 
-  override async lostJobs(): Promise<DispatchRow[]> {
+  async lostJobs(): Promise<DispatchRow[]> {
     const sql = `select ${DISPATCH.replaceAll(/\w+/g, "d.$&")} from job_dispatch d
       join jobs_open o on o.job_id = d.job_id order by o.number limit 1000`;
     const open = await this.connection.all<DispatchRow>(sql);
     const live = await this.#engine.live(open.map(({ engine_id }) => engine_id));
-    return open.filter(({ engine_id }) => !live.has(engine_id));
+    const stalled = await this.#engine.stalled();
+    return open.filter(({ engine_id, job_id }) => !live.has(engine_id) && !stalled.has(job_id));
+  }
+
+  async beat(worker: WorkerBeat): Promise<{ readonly drain: boolean }> {
+    const { name, labels, repositories, slots, busy, version, state, reason } = worker;
+    await this.connection.run(`delete from worker where seen_ms < ${NOW_MS} - ${FORGOTTEN_MS}`);
+    const row = await this.connection.get<{ drain: boolean }>(
+      `insert into worker (name, labels, repositories, slots, busy, version, state, reason, seen_ms)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, ${NOW_MS})
+       on conflict (name) do update set labels = excluded.labels, repositories = excluded.repositories,
+         slots = excluded.slots, busy = excluded.busy, version = excluded.version, state = excluded.state,
+         reason = excluded.reason, seen_ms = excluded.seen_ms
+       returning drain`,
+      name,
+      labels.join(" "),
+      repositories.join(" "),
+      slots,
+      busy,
+      version,
+      state,
+      reason,
+    );
+    return { drain: row!.drain };
+  }
+
+  async drain(name: string): Promise<boolean> {
+    return (await this.connection.run("update worker set drain = true where name = $1", name)) === 1;
+  }
+
+  async forgetWorker(name: string): Promise<void> {
+    await this.connection.run("delete from worker where name = $1", name);
   }
 
   touch(item: WorkItem): Promise<boolean> {
@@ -155,9 +219,9 @@ class PostgresTeamWriter extends PostgresTeamReader<PostgresWriteConnection> imp
 }
 
 /** A team's tables, with the queue in the same database. */
-export function postgresTeam(bind: BindEngine) {
+export function postgresTeam(bind: BindEngine, look: LookAtQueue) {
   return {
-    read: (connection: PostgresReadConnection): TeamReader => new PostgresTeamReader(connection),
-    write: (connection: PostgresWriteConnection): TeamWriter => new PostgresTeamWriter(connection, bind),
+    read: (connection: PostgresReadConnection): TeamReader => new PostgresTeamReader(connection, look),
+    write: (connection: PostgresWriteConnection): TeamWriter => new PostgresTeamWriter(connection, bind, look),
   };
 }

@@ -229,6 +229,22 @@ export const JOBS_CODES = {
       http: "Start a worker of the team.",
     },
   },
+  WORKER_UNKNOWN: {
+    exit: 2,
+    http: 404,
+    says: "The workspace has no worker of this name.",
+    fix: {
+      cli: "See which there are with verbatim worker list.",
+      mcp: "Ask the user for the name of the worker.",
+      http: "Use the name of a worker of the workspace.",
+    },
+  },
+  STORE_RESTORED: {
+    exit: 4,
+    http: 503,
+    says: "The database was restored from a backup while this process worked with it.",
+    fix: "Start it again.",
+  },
   REPOSITORY_UNKNOWN: {
     exit: 2,
     http: 404,

@@ -170,7 +170,7 @@ async function runToEnd(ports: JobPorts, id: string, count: number) {
   } finally {
     unlisten();
   }
-  const status = await ports.store.read(({ jobs }) => readStatus(jobs, id));
+  const status = await ports.store.read((tx) => readStatus(tx, id));
   if (status.state !== "SUCCEEDED") {
     throw new VerbatimError("INTERRUPTED", {
       message: `the job is not finished; completed steps stay completed`,
@@ -272,7 +272,7 @@ const jobCancel = defineOperation({
   output: jobStatus.extend({ cancelled: z.boolean() }),
   async run(ports: JobPorts, { job_id }) {
     const cancelled = await endJob(ports, job_id);
-    const status = await ports.store.read(({ jobs }) => readStatus(jobs, job_id));
+    const status = await ports.store.read((tx) => readStatus(tx, job_id));
     return { ...status, cancelled };
   },
 });
@@ -285,8 +285,8 @@ const jobStatusShow = defineOperation({
   input: z.strictObject({ job_id: jobId, ...page }),
   output: jobStatus,
   run: ({ store }: JobPorts, { job_id, ...asked }) =>
-    store.read(async ({ jobs }) => {
-      const { steps, ...status } = await readStatus(jobs, job_id);
+    store.read(async (tx) => {
+      const { steps, ...status } = await readStatus(tx, job_id);
       return { ...status, steps: takePage(steps, asked) };
     }),
 });

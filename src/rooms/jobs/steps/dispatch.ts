@@ -36,6 +36,33 @@ export interface DispatchRow {
 /** What is known when a job is sent. */
 export type NewDispatch = Pick<DispatchRow, "job_id" | "queue" | "repository_id" | "base_commit" | "base_tree">;
 
+/** Where a sent job stands with its queue. */
+export interface JobStanding {
+  /** Stalled: it used up its retries, and lies among the dead letters until somebody sends it again. */
+  readonly at: "waiting" | "taken" | "stalled" | "lost" | "over";
+  readonly attempt: number;
+  /** What an attempt before this one ended with. */
+  readonly code: string | null;
+}
+
+/** What a worker says of itself, every few seconds. */
+export interface WorkerBeat {
+  readonly name: string;
+  readonly labels: readonly string[];
+  readonly repositories: readonly string[];
+  readonly slots: number;
+  readonly busy: number;
+  readonly version: string;
+  readonly state: "ready" | "paused" | "draining";
+  readonly reason: string | null;
+}
+
+/** A worker as others see it. */
+export interface WorkerRow extends WorkerBeat {
+  /** Milliseconds since it last said something, by the server's clock. */
+  readonly silent_ms: number;
+}
+
 export interface TeamReader {
   /** Made new by a restore; part of every name made afterwards. */
   incarnation(): Promise<string>;
@@ -43,8 +70,9 @@ export interface TeamReader {
   dispatch(jobId: string): Promise<DispatchRow | null>;
   /** What effects of a job were about to do, in the order of its steps. */
   intents(jobId: string): Promise<EffectIntent[]>;
-  /** Open jobs that no queue has any more, oldest first. */
-  lostJobs(limit: number): Promise<DispatchRow[]>;
+  standing(row: DispatchRow): Promise<JobStanding>;
+  /** In the order of their names. */
+  workers(): Promise<WorkerRow[]>;
 }
 
 /**
@@ -57,6 +85,13 @@ export interface TeamWriter extends TeamReader {
   setRef(jobId: string, ref: string): Promise<void>;
   /** Puts a new job into its queue. */
   send(job: NewDispatch): Promise<void>;
+  /** Open jobs that no queue has any more, oldest first; a stalled one is somebody's to look at, and not lost. */
+  lostJobs(): Promise<DispatchRow[]>;
+  /** Says that a worker is there, and hears whether it is to end. Workers that were silent for long are forgotten. */
+  beat(worker: WorkerBeat): Promise<{ readonly drain: boolean }>;
+  /** Tells a worker to end when it is idle; false when there is none of this name. */
+  drain(name: string): Promise<boolean>;
+  forgetWorker(name: string): Promise<void>;
   /** Puts a job into its queue again, as the next generation; the row of the one before is taken out. */
   resend(job: DispatchRow): Promise<void>;
   /** Says that a job is to end, and takes it from whoever works on it. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { count, hashHex, slice, symbolOrSectionId, uuid } from "../../../core/contracts/index.ts";
-import type { JobFacts, JobsReader, ReceiptRow, StepRow } from "../ports.ts";
+import type { JobFacts, JobsReader, ReceiptRow, StepRow, TeamReader } from "../ports.ts";
 import { findMissingOutputs, JOB_STATES, type JobState, requireJob, toJobState } from "./job-state.ts";
 import { STEP_STATUSES } from "./lease.ts";
 import { targetOf } from "./receipt.ts";
@@ -19,6 +19,15 @@ export const jobHead = z.strictObject({
   message_id: z.string(),
   plan_hash: hashHex,
   breach: breach.nullable(),
+});
+
+/** What a job's queue and branch say, where workers of a team run it. */
+const teamStatus = z.strictObject({
+  at: z.enum(["waiting", "taken", "stalled", "lost", "over"]),
+  attempt: count.describe("How many attempts there were before this one."),
+  code: z.string().nullable().describe("What the attempt before this one ended with."),
+  queue: z.string(),
+  ref: z.string().nullable().describe("The branch of its effects; null before the first one."),
 });
 
 /** A job and where each of its steps stands. */
@@ -42,6 +51,7 @@ export const jobStatus = jobHead.extend({
       receipt_hash: hashHex.nullable(),
     }),
   ),
+  team: teamStatus.optional(),
 });
 
 /** Where a job stands. */
@@ -60,7 +70,10 @@ export function toBreach(breached: JobFacts["breach"]) {
 }
 
 /** Reads the status of a job; JOB_UNKNOWN. */
-export async function readStatus(jobs: JobsReader, id: string): Promise<JobStatus> {
+export async function readStatus(
+  { jobs, team }: { readonly jobs: JobsReader; readonly team?: TeamReader | null },
+  id: string,
+): Promise<JobStatus> {
   const job = await requireJob(jobs, id);
   const receipts = await jobs.receipts(id);
   const state = toJobState(await jobs.countSteps(id));
@@ -74,7 +87,14 @@ export async function readStatus(jobs: JobsReader, id: string): Promise<JobStatu
     outputs: Object.assign({}, ...receipts.map(({ receipt }) => receipt.outputs)) as Record<string, string>,
     outputs_missing,
     steps: rows.map((row) => toStepStatus(row, byStep.get(row.step.step_id))),
+    ...(await readTeamStatus(team ?? null, id)),
   };
+}
+
+async function readTeamStatus(team: TeamReader | null, id: string): Promise<Pick<JobStatus, "team">> {
+  const row = team === null ? null : await team.dispatch(id);
+  if (team === null || row === null) return {};
+  return { team: { ...(await team.standing(row)), queue: row.queue, ref: row.ref } };
 }
 
 function toStepStatus(row: StepRow, receipt: ReceiptRow | undefined): JobStatus["steps"][number] {

@@ -172,12 +172,10 @@ async function endCancelled(
   throw new VerbatimError("INTERRUPTED");
 }
 
-const MOST_LOST = 1000;
-
 /** Sends open jobs again that no queue has any more: the queue is never the truth. Says how many. */
 export async function resendLost(store: JobsStore): Promise<number> {
   return store.transact(async ({ team }) => {
-    const lost = await requireTeam(team).lostJobs(MOST_LOST);
+    const lost = await requireTeam(team).lostJobs();
     for (const row of lost) await requireTeam(team).resend(row);
     return lost.length;
   });

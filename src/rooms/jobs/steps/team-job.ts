@@ -58,9 +58,12 @@ export function retryJob(store: JobsStore, jobId: string): Promise<boolean> {
     if (state === "SUCCEEDED" || state === "FAILED") {
       throw new VerbatimError("JOB_OVER", { details: { job_id: jobId, state } });
     }
-    const lost = (await requireTeam(team).lostJobs(1000)).find(({ job_id }) => job_id === jobId);
-    if (lost === undefined) return false;
-    await requireTeam(team).resend(lost);
+    await jobs.hold(streamOf(jobId));
+    const row = await requireTeam(team).dispatch(jobId);
+    if (row === null) throw new VerbatimError("JOB_UNKNOWN", { details: { job_id: jobId } });
+    const { at } = await requireTeam(team).standing(row);
+    if (at !== "lost" && at !== "stalled") return false;
+    await requireTeam(team).resend(row);
     return true;
   });
 }

@@ -105,7 +105,23 @@ function renderStatus(status: Status, io: Io): void {
   for (const name of status.outputs_missing) io.line(io.paint.bad(`output ${name} is missing`));
   const same = (text: string) => text;
   const paint = { SUCCEEDED: io.paint.good, FAILED: io.paint.bad, PENDING: same, RUNNING: same }[status.state];
+  if (status.team !== undefined) renderTeam(status, status.team, io);
   io.line(`${paint(status.state)} ${status.job_id} of run ${status.run_id}`);
+}
+
+/** Where a job stands with the workers of a team. */
+function renderTeam({ job_id }: Status, { at, attempt, code, ref }: NonNullable<Status["team"]>, io: Io): void {
+  if (ref !== null) io.line(`branch ${ref}`);
+  const before =
+    attempt === 0 ? "" : `; ${count(attempt, "attempt")} before${code === null ? "" : `, ended by ${code}`}`;
+  if (at === "waiting") io.line(`waiting for a worker${before}`);
+  if (at === "taken") io.line(`a worker has it${before}`);
+  if (at === "lost") io.line("the queue does not have it; workers send it again within a minute");
+  if (at !== "stalled") return;
+  io.line(
+    io.paint.bad(`STALLED after ${count(attempt + 1, "attempt")}, the last one ended by ${code ?? "a lost worker"}`),
+  );
+  next(io, `verbatim job retry ${job_id}`);
 }
 
 /** Who has a step and until when, or why it failed. */
@@ -166,7 +182,7 @@ export const noun: Noun = {
         renderStatus(status, io);
         if (status.state === "SUCCEEDED") next(io, `verbatim bundle build ${status.job_id} --out DIR`);
         else if (status.state === "FAILED") next(io, `verbatim job receipts ${status.job_id}`);
-        else next(io, `verbatim job run ${status.job_id}`);
+        else if (status.team?.at !== "stalled") next(io, `verbatim job run ${status.job_id}`);
       },
     }),
     defineVerb("jobs.list", {

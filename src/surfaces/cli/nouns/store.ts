@@ -32,5 +32,11 @@ export const noun: Noun = {
         );
       },
     }),
+    defineVerb("store.requeue", {
+      path: ["requeue"],
+      examples: ["verbatim store requeue"],
+      render: ({ sent }, io) =>
+        io.line(sent === 0 ? "the queue has every open job" : `sent ${sent} ${sent === 1 ? "job" : "jobs"} again`),
+    }),
   ],
 };

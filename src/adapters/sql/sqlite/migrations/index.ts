@@ -16,6 +16,7 @@ import { teamMigration } from "./0015-team.ts";
 import { worldLineageMigration } from "./0016-world-lineage.ts";
 import { worldMarksMigration } from "./0017-world-marks.ts";
 import { indexLeaseMigration } from "./0018-index-lease.ts";
+import { workersMigration } from "./0019-workers.ts";
 
 /** All migrations by ascending version. A room has one number for good; a store applies those it lacks. */
 export const SQLITE_MIGRATIONS: readonly SqliteMigration[] = [
@@ -35,4 +36,5 @@ export const SQLITE_MIGRATIONS: readonly SqliteMigration[] = [
   worldLineageMigration,
   worldMarksMigration,
   indexLeaseMigration,
+  workersMigration,
 ];
