@@ -86,6 +86,7 @@ export function markedRow(m: Marks, outcome: Listed["outcome"], hasReason: boole
     files: m.number(false),
     added_lines: m.number(false),
     deleted_lines: m.number(false),
+    cost: null,
     run_dir: m.text(false),
     root: m.text(false),
   };
@@ -182,6 +183,7 @@ export function markedReport(m: Marks, run: string, bare: boolean): Report {
         not_hidden: [],
         login: [],
         caps: null,
+        money: null,
       },
       proof: null,
       changes: {
@@ -226,6 +228,7 @@ export function markedReport(m: Marks, run: string, bare: boolean): Report {
       kept: [],
       landing: null,
       hooks: { reported: 0, reported_blocked: 0 },
+      usage: null,
     },
     explain: (["agent", "change", "tree"] as const).map((part) => ({
       part,

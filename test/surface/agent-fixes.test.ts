@@ -44,6 +44,7 @@ const SUMMARY: AgentSummary = {
     not_hidden: [],
     login: [],
     caps: null,
+    money: null,
   },
   proof: null,
   changes: {
@@ -81,6 +82,7 @@ const SUMMARY: AgentSummary = {
   network: null,
   kept: [],
   hooks: { reported: 0, reported_blocked: 0 },
+  usage: null,
 };
 
 it("every fix of these codes, and every line of every report, names only verbs and flags that there are", async () => {

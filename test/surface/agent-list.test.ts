@@ -37,6 +37,7 @@ describe("the list of agent runs", () => {
         files: 0,
         added_lines: 0,
         deleted_lines: 0,
+        cost: null,
         run_dir: second.summary.run_dir,
         root: repo.root,
       },

@@ -38,6 +38,14 @@ export const SETTING_WORDS: Readonly<Record<string, string>> = {
     "What of the network an agent has: `inherit` (everything), `none`, or `allow` (the hosts of `agent.hosts`). Without it: `catalytic.network`.",
   "agent.fix":
     "How often an agent starts again by itself after its change was rejected or did not pass, told what was wrong.",
+  "agent.max_usd":
+    "What all attempts of a run may cost in USD, by the session files of the agent. An agent whose cost cannot be read is refused then.",
+  "agent.sessions":
+    "`run`: session files of an agent stay with its run. `home`: new ones also go into your own history. Counts only from your own configuration and from repositories that you trust.",
+  "agent.retention.keep_runs":
+    "Ended runs beyond so many lose logs, transcripts and proofs; changes and reports stay. A repository that you do not trust can only keep more.",
+  "agent.retention.keep_days": "The same for runs that are older than so many days.",
+  "agent.retention.max_bytes": "The same for the oldest ones, once all runs together take more than that.",
   "agent.timeout_s": "How long an agent may take, in seconds. Without it there is no limit.",
   "agent.caps.memory":
     "Memory that an agent and everything it starts may use, such as `8G` (default: 80 % of the machine's). A repository may only be stricter than you.",

@@ -59,7 +59,13 @@ export async function launchInNamespaces(request: LaunchRequest): Promise<Runnin
       inner ??= findInner(child.pid!);
       return `/proc/${inner}/root${layer.path}`;
     },
-    upper: (layer) => (layer.kind === "overlay" ? `${request.work}/up${layer.index}` : null),
+    upper(layer) {
+      if (layer.kind === "copy") return null;
+      if (layer.kind === "overlay") return `${request.work}/up${layer.index}`;
+      // That of the home folder is in memory, which only the processes inside see.
+      inner ??= findInner(child.pid!);
+      return `/proc/${inner}/root${request.work}/hm${layer.index}/up${layer.index}`;
+    },
     release: () => launcher.release(),
   };
 }

@@ -5,6 +5,15 @@ import { networkPart } from "./connections.ts";
 
 const held = z.enum(CAP_MECHANISMS);
 
+const used = {
+  input: z.int().describe("Tokens that were neither read from a cache nor written to one."),
+  cached_input: z.int(),
+  cache_write: z.int(),
+  output: z.int().describe("Thoughts included."),
+  reasoning: z.int(),
+  usd: z.number().nullable().describe("About; null: the price of a model is not known."),
+};
+
 /** What a person wants to know about an agent run; also `agent/summary.json` of the run. */
 export const agentSummary = z.strictObject({
   run_id: z.string().describe("The workflow run."),
@@ -58,6 +67,13 @@ export const agentSummary = z.strictObject({
       .nullable()
       .default(null)
       .describe("What it might use at most, what saw to that, and the cap that it ran into."),
+    money: z
+      .strictObject({ limit: z.number(), used: z.number().nullable() })
+      .nullable()
+      .default(null)
+      .describe(
+        "What the run had cost in USD when the agent was ended for it; used is null where a price is not known.",
+      ),
   }),
   proof: z
     .strictObject({
@@ -172,6 +188,22 @@ export const agentSummary = z.strictObject({
   hooks: z
     .strictObject({ reported: z.int(), reported_blocked: z.int() })
     .describe("Hook calls as the agent itself reported them. Nothing else confirms them, so they are not judgements."),
+  usage: z
+    .strictObject({
+      ...used,
+      attempts: z.int(),
+      sessions: z.int().describe("Session files that say so."),
+      models: z.array(
+        z.strictObject({
+          model: z.string().nullable(),
+          ...used,
+          usd_from: z.enum(["agent", "table"]).nullable().describe("Who says what it cost; null: there is no price."),
+        }),
+      ),
+    })
+    .nullable()
+    .default(null)
+    .describe("Tokens and money of all attempts, as the agent's own session files say; null: nobody can tell."),
 });
 
 export type AgentSummary = z.infer<typeof agentSummary>;

@@ -1,6 +1,6 @@
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { ViewOutcome } from "../../rooms/catalytic/index.ts";
-import { type AgentState, AT_WORK } from "../../rooms/workflow/index.ts";
+import { type AgentAttempt, type AgentState, AT_WORK } from "../../rooms/workflow/index.ts";
 import { describeBreak, describeFailure, describeTree } from "./agent-arguments.ts";
 import { collectReports } from "./agent-hooks.ts";
 import type { AgentSummary } from "./agent-summary.ts";
@@ -8,6 +8,7 @@ import { beginAgain } from "./begin-again.ts";
 import type { MadeCandidate } from "./candidate.ts";
 import { describeHit } from "./caps.ts";
 import { captureAttempt, isTouched } from "./capture-attempt.ts";
+import { formatUsd } from "./explain-words.ts";
 import { composeFeedback, NOTHING_SAID, writeFeedback } from "./feedback.ts";
 import { judge } from "./judge.ts";
 import type { AgentPorts } from "./ports.ts";
@@ -15,6 +16,7 @@ import type { Prepared } from "./prepare.ts";
 import { toSummary } from "./report.ts";
 import type { AgentRequest } from "./request.ts";
 import type { OpenAgentRun } from "./session.ts";
+import { describeMoney, readSpent } from "./spending.ts";
 import { work } from "./work.ts";
 
 /**
@@ -38,6 +40,11 @@ export async function runAttempts(
       timeoutMs = timeoutMs === null ? null : timeoutMs - spent;
       if (timeoutMs !== null && timeoutMs <= 0) {
         outside.notify("no time is left for another attempt");
+        break;
+      }
+      const usd = readSpent(record)?.usd ?? null;
+      if (request.maxUsd !== null && usd !== null && usd >= request.maxUsd) {
+        outside.notify(`no money is left for another attempt: the run has cost about ${formatUsd(usd)}`);
         break;
       }
       const text = composeFeedback(outside, record, NOTHING_SAID)!;
@@ -70,7 +77,7 @@ async function runAttempt(
     record.save({ hooks: await collectReports(outside, record.run) });
     const left = { changes: view.changes, isTouched: isTouched(view.run) };
     const made = await captureAttempt(outside, record, attempt, left);
-    const end = findEnd(view, made);
+    const end = findEnd(view, attempt, made);
     const captured = { attempt: attempt.n, candidate: made?.facts ?? null };
     const current = { candidate: made?.candidate.c ?? null, verification: null, landing: null, repeats: null };
     await record.enter("AGENT_CAPTURED", captured, end.state, end.reason, current);
@@ -106,9 +113,11 @@ function interrupted(summary: AgentSummary, signal: "SIGINT" | "SIGTERM"): Verba
 /** Where a run stands once its change is captured. Work that did not end well is kept and not judged by itself. */
 function findEnd(
   view: ViewOutcome,
+  { money }: AgentAttempt,
   made: MadeCandidate | null,
 ): { readonly state: AgentState; readonly reason: string | null } {
   if (view.caps?.hit != null) return { state: "over_limit", reason: describeHit(view.caps.hit) };
+  if (money !== undefined) return { state: "over_limit", reason: describeMoney(money) };
   if (!view.run.accepted) {
     const { outcome, reason } = describeFailure(view);
     return { state: outcome, reason };

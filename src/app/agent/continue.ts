@@ -20,6 +20,7 @@ import {
   type ContinueFlags,
   hasCaps,
   isSaid,
+  readMaxUsd,
   readTimeout,
   requireGuardedSystem,
   toLimits,
@@ -27,6 +28,7 @@ import {
 } from "./run-fields.ts";
 import { toSeen } from "./seen.ts";
 import { withAgentRun } from "./session.ts";
+import { requireMoneyLeft } from "./spending.ts";
 import { waitForRuns } from "./wait.ts";
 import { requireSecond } from "./work-tree.ts";
 
@@ -70,6 +72,7 @@ export async function continueAgentRun(
     const { record } = open;
     requireContinued(record);
     const request = await toAgain(outside, record, asked);
+    requireMoneyLeft(record, request.maxUsd);
     await requireNetwork(outside, request.network, request.guard, request.plan.commands.length > 0);
     const keep = toKeptPlaces(outside, request.keep);
     const text = composeFeedback(outside, record, await toSaid(record, asked));
@@ -185,6 +188,7 @@ async function toAgain(outside: AgentPorts, record: AgentRecord, asked: Continue
     equipment,
     env: { ...toNames({ env, env_all: envAll }) },
     fix: asked.fix ?? was.fix ?? 0,
+    maxUsd: readMaxUsd(outside, asked.max_usd, equipment, was.max_usd ?? null),
     commit: was.commit ?? null,
     see: [...new Set(see)],
     masks: { unmask: union(masks.unmask, asked.unmask), all: masks.all || asked.show_secrets },

@@ -139,8 +139,8 @@ function listWaysAround(run: AgentSummary): ExplainLine[] {
 function listWaysToJudge(run: AgentSummary): ExplainLine[] {
   const { run_id, changes } = run;
   // Whoever was stopped by a limit comes as far as before without another one.
-  const hit = run.agent.caps?.hit ?? null;
-  const on = hit === null ? letGoOn(run) : next("let it go on with more", `${goOn(run)} ${formatTwice(hit)}`);
+  const more = findMore(run);
+  const on = more === null ? letGoOn(run) : next("let it go on with more", `${goOn(run)} ${more}`);
   if (changes.files.length === 0) return [on];
   return [
     on,
@@ -148,6 +148,13 @@ function listWaysToJudge(run: AgentSummary): ExplainLine[] {
     next("read it", `verbatim agent show ${run_id} --diff`),
     next("throw it away", `verbatim agent discard ${run_id}`),
   ];
+}
+
+/** Twice of what it ran into; null: no limit stopped it. */
+function findMore({ agent }: AgentSummary): string | null {
+  if (agent.money !== null) return `--max-usd ${(agent.money.limit * 2).toFixed(2)}`;
+  const hit = agent.caps?.hit ?? null;
+  return hit === null ? null : formatTwice(hit);
 }
 
 /** A path as a shell takes it: an agent chose the name, and people paste what they are shown. */

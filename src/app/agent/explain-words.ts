@@ -55,3 +55,8 @@ export function formatSize(bytes: number): string {
   if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`;
   return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
 }
+
+/** `$0.41`; less than a cent is shown as that. */
+export function formatUsd(usd: number): string {
+  return usd > 0 && usd < 0.005 ? "less than $0.01" : `$${usd.toFixed(2)}`;
+}

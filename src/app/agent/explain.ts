@@ -4,7 +4,15 @@ import { explainNetwork } from "./connections.ts";
 import { describeEnd } from "./explain-end.ts";
 import { explainEquipment } from "./explain-equipment.ts";
 import { explainPolicy, explainTree, explainVerify } from "./explain-gates.ts";
-import { count, type ExplainLine, type ExplainPart, formatDuration, formatSize, plain } from "./explain-words.ts";
+import {
+  count,
+  type ExplainLine,
+  type ExplainPart,
+  formatDuration,
+  formatSize,
+  formatUsd,
+  plain,
+} from "./explain-words.ts";
 
 const mark = z.enum(["good", "bad", "notice", "none"]).nullable().describe("Null: nothing is judged here.");
 
@@ -92,7 +100,7 @@ function explainAgent(run: AgentSummary, typed: boolean): ExplainPart {
     lines.push({ mark: null, says });
   }
   lines.push(...explainEquipment(run, typed));
-  return { part: "agent", mark: null, says: `${short}   ${describeAgentEnd(run, typed)}`, lines };
+  return { part: "agent", mark: null, says: `${short}   ${describeAgentEnd(run, typed)}${describeUsed(run)}`, lines };
 }
 
 function describeAgentEnd({ outcome, agent, proof }: AgentSummary, typed: boolean): string {
@@ -100,6 +108,7 @@ function describeAgentEnd({ outcome, agent, proof }: AgentSummary, typed: boolea
   if (outcome === "not_started") return "did not start";
   if (proof === null) return outcome === "interrupted" ? "did not end by itself" : "is at work";
   if (proof.condition === "RECOVERED_AFTER_CRASH") return "ended when Verbatim did";
+  if (agent.money !== null) return `was ended after ${took} (${typed ? "--max-usd" : "limit of money"})`;
   if (agent.caps?.hit != null) return `was ended after ${took} (${typed ? "--" : "limit of "}${agent.caps.hit.cap})`;
   if (proof.condition === "COMMAND_TIMED_OUT")
     return `was stopped after ${took} (${typed ? "--timeout" : "its time limit"})`;
@@ -108,6 +117,13 @@ function describeAgentEnd({ outcome, agent, proof }: AgentSummary, typed: boolea
   return agent.exit_code === null
     ? `was killed by a signal after ${took}`
     : `ended with exit code ${agent.exit_code} after ${took}`;
+}
+
+/** `, 2 attempts, about $0.41` */
+function describeUsed({ usage }: AgentSummary): string {
+  if (usage === null) return "";
+  const attempts = usage.attempts > 1 ? `, ${count(usage.attempts, "attempt")}` : "";
+  return `${attempts}${usage.usd === null ? ", cost not known" : `, about ${formatUsd(usage.usd)}`}`;
 }
 
 function explainBase({ base }: AgentSummary): ExplainPart | null {

@@ -10,6 +10,7 @@ import {
   AT_WORK,
   catchUp,
   Run,
+  toDollars,
   type WorkflowPorts,
 } from "../../rooms/workflow/index.ts";
 import { readProcess } from "./agent-process.ts";
@@ -30,6 +31,7 @@ export const listedRun = z.strictObject({
   files: z.int().describe("Files of the change."),
   added_lines: z.int(),
   deleted_lines: z.int(),
+  cost: z.number().nullable().describe("What it has cost so far in USD; null: nobody can tell."),
   run_dir: z.string(),
   root: z.string().describe("The work tree the run belongs to."),
 });
@@ -231,10 +233,11 @@ function isOwn({ runs }: WorkflowPorts, repo_id: string, repo_root: string): boo
 }
 
 function toListed(outside: AgentPorts, ports: WorkflowPorts, row: AgentRunRow): ListedRun {
-  const { run_id, goal, agent, reason, created_at, ended_at, files, added_lines, deleted_lines, run_dir } = row;
+  const { run_id, goal, agent, reason, created_at, ended_at, files, added_lines, deleted_lines, usd_micro, run_dir } =
+    row;
   const outcome = listedRun.shape.outcome.parse(row.state);
   const duration_ms = ended_at === null ? null : Math.max(0, parseTime(ended_at) - parseTime(created_at));
-  const size = { files, added_lines, deleted_lines };
+  const size = { files, added_lines, deleted_lines, cost: usd_micro === null ? null : toDollars(usd_micro) };
   const facts = { run_id, goal, agent, created_at, duration_ms, ...size, run_dir, root: ports.repoRoot };
   // Of a run that is at work only its own folder says whether somebody really is.
   const folder = AT_WORK.includes(outcome) ? ports.runs.open(run_id) : null;
@@ -256,7 +259,7 @@ function fromSummary({ changes, ...summary }: AgentSummary, root: string): Liste
   const agent = program.slice(program.lastIndexOf("/") + 1);
   const { added_lines, deleted_lines } = changes;
   const files = changes.files.length;
-  const size = { files, added_lines, deleted_lines };
+  const size = { files, added_lines, deleted_lines, cost: summary.usage?.usd ?? null };
   return { run_id, goal, agent, outcome, reason, created_at, duration_ms, ...size, run_dir, root };
 }
 

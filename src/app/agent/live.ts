@@ -3,6 +3,7 @@ import { AGENT_STATES, type AgentRecord } from "../../rooms/workflow/index.ts";
 import { removeControls } from "./logs.ts";
 import { outputFile } from "./output-log.ts";
 import type { AgentPorts } from "./ports.ts";
+import { readSpent } from "./spending.ts";
 
 const TAIL = 4096;
 const WIDEST_LINE = 120;
@@ -18,7 +19,12 @@ export const liveRun = z.strictObject({
 /** What the folder of a run says of it: the same whoever asks, in the process that is at work or in another one. */
 export function readLive(outside: AgentPorts, record: AgentRecord): z.infer<typeof liveRun> {
   const { state, updated_at } = record.now;
-  return { phase: state, since: updated_at, last_line: readLastLine(outside, record), cost: null };
+  return {
+    phase: state,
+    since: updated_at,
+    last_line: readLastLine(outside, record),
+    cost: readSpent(record)?.usd ?? null,
+  };
 }
 
 export function readLastLine(outside: AgentPorts, { run, now }: AgentRecord): string {

@@ -59,12 +59,24 @@ export interface UserPorts {
   readFile(place: string, most: number): Uint8Array | null;
   /** The same below a folder in which a command is at work: no link is followed. */
   readInside(base: string, path: string, most: number): Uint8Array | null;
+  /** Regular files below such a folder, at most so many names; no link is followed. */
+  listInside(
+    base: string,
+    most: number,
+    isMeant: (path: string, kind: "file" | "folder") => boolean,
+  ): readonly { readonly path: string; readonly size: number; readonly changed_ms: number }[];
+  /** The first bytes of a file of any size below such a folder; null where there is none. */
+  readStart(base: string, path: string, most: number): Uint8Array | null;
+  /** What the user says that models cost; null: nothing. CONFIG_INVALID. */
+  prices(): { readonly place: string; readonly value: JsonValue } | null;
   /** The record by which this user allowed a command, by its key; null: there is none. */
   readAllowed(key: string): JsonValue | null;
   /** Writes it, for its owner only, where no agent sees it. */
   writeAllowed(key: string, bytes: Uint8Array): void;
   /** Puts new bytes in the place of a file, for its owner only; false where that is not allowed. */
   replaceFile(place: string, bytes: Uint8Array): boolean;
+  /** Makes a new file with its folders, for its owner only; false where one is there or that is not allowed. */
+  createFile(place: string, bytes: Uint8Array): boolean;
   /** Calls again and again until the returned function is called. */
   every(ms: number, act: () => void): () => void;
 }

@@ -19,7 +19,10 @@ export function defineRace<F extends z.ZodRawShape>(
     entry: z.array(z.string().min(1)).max(MOST).default([]).describe("A command that takes part; repeatable."),
     jobs: z.int().min(1).max(MOST).optional().describe("How many agents work at the same time (default: all)."),
     verify_jobs: z.int().min(1).max(MOST).default(1).describe("How many are verified at the same time."),
-    pick: z.enum(PICKS).default("ask").describe("What to apply: what you say, the first that passes, or the smallest."),
+    pick: z
+      .enum(PICKS)
+      .default("ask")
+      .describe("What to apply: what you say, the first that passes, the smallest, or the cheapest."),
     discard_losers: z.boolean().default(false).describe("Throw the others away once one was applied."),
     command: z.array(z.string()).default([]).describe("The agent and its arguments."),
   });

@@ -16,7 +16,7 @@ import type { AgentRequest } from "./request.ts";
 import type { RunControl } from "./run-control.ts";
 import { applyAgentRun, discardAgentRun } from "./runs.ts";
 
-export const PICKS = ["ask", "first", "smallest"] as const;
+export const PICKS = ["ask", "first", "smallest", "cheapest"] as const;
 
 export interface RaceOptions {
   readonly jobs: number;
@@ -42,7 +42,7 @@ export const race = z.strictObject({
   race_id: z.string(),
   goal: z.string(),
   base_tree: z.string(),
-  members: z.array(member).describe("Best first: verified, then fewer changed lines, then time."),
+  members: z.array(member).describe("Best first: verified, then fewer changed lines, then cost, then time."),
   winner: z.string().nullable().describe("The member that was applied; null: none was."),
 });
 
@@ -202,12 +202,12 @@ const GOOD: readonly Member["outcome"][] = ["applied", "verified", "unverified"]
 
 function rank(runs: readonly Run[]): Member[] {
   const members = runs.map((run) => {
-    const { run_id, agent, outcome, reason, changes, duration_ms } = toSummary(AgentRecord.load(run)!);
+    const { run_id, agent, outcome, reason, changes, duration_ms, usage } = toSummary(AgentRecord.load(run)!);
     const [program = ""] = agent.argv;
     const { added_lines, deleted_lines, files } = changes;
     const size = { files: files.length, added_lines, deleted_lines };
     const name = program.slice(program.lastIndexOf("/") + 1);
-    return { run_id, agent: name, outcome, reason, ...size, cost: null, duration_ms };
+    return { run_id, agent: name, outcome, reason, ...size, cost: usage?.usd ?? null, duration_ms };
   });
   const place = ({ outcome }: (typeof members)[number]) =>
     GOOD.includes(outcome) ? GOOD.indexOf(outcome) : GOOD.length;
@@ -216,10 +216,28 @@ function rank(runs: readonly Run[]): Member[] {
     (a, b) =>
       place(a) - place(b) ||
       lines(a) - lines(b) ||
+      byCost(a, b) ||
       a.duration_ms - b.duration_ms ||
       compareCodePoints(a.run_id, b.run_id),
   );
   return sorted.map((one, at) => ({ rank: at + 1, ...one }));
+}
+
+/** What nobody can tell is not cheap. */
+function byCost(a: Pick<Member, "cost">, b: Pick<Member, "cost">): number {
+  const [first, second] = [a.cost ?? Number.MAX_VALUE, b.cost ?? Number.MAX_VALUE];
+  return first === second ? 0 : first < second ? -1 : 1;
+}
+
+/** The member that the rule means; null: none, or nobody can tell. */
+function choose(outside: AgentPorts, ranked: readonly Member[], rule: RaceOptions["pick"]): Member | null {
+  const good = ranked.filter(({ outcome }) => outcome === "verified");
+  if (rule === "ask") return null;
+  if (rule !== "cheapest") return good[0] ?? null;
+  const [cheapest] = [...good].sort(byCost);
+  if (cheapest === undefined || good.every(({ cost }) => cost !== null)) return cheapest ?? null;
+  outside.notify("nothing is applied by itself: what some of the verified members cost is not known");
+  return null;
 }
 
 /** Applies the best member by the rule. What somebody should look at first is not applied behind anybody's back. */
@@ -228,8 +246,8 @@ async function pick(
   ranked: readonly Member[],
   { pick: rule, discardLosers }: RaceOptions,
 ): Promise<string | null> {
-  const [best] = ranked;
-  if (rule === "ask" || best?.outcome !== "verified") return null;
+  const best = choose(outside, ranked, rule);
+  if (best === null) return null;
   const ports = await outside.workflow("read");
   const record = AgentRecord.load(Run.load(ports, ports.runs.open(best.run_id)!))!;
   const noticed = toSummary(record).changes.files.filter(({ notices }) => notices.length > 0);

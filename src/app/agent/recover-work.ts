@@ -6,6 +6,7 @@ import { recallNetwork } from "./connections.ts";
 import { readNetwork, recordNetwork, toAttemptNetwork } from "./network.ts";
 import type { AgentPorts } from "./ports.ts";
 import { readLostProof } from "./report.ts";
+import { readSpent, readSpentMicro } from "./spending.ts";
 
 /**
  * Ends the work of an agent whose Verbatim is gone: its view is put away, and what it had changed until then becomes a
@@ -77,5 +78,6 @@ async function endAttempt(
   const { guard = null, catalytic_run = null, proof_hash = null } = attempt ?? {};
   const attempt_sha256 = attempt === null ? null : record.writeAttempt(attempt);
   const lost = { n, end: "lost", code: null, guard, catalytic_run, proof_hash, attempt_sha256 } as const;
-  await record.enter("AGENT_ATTEMPT_ENDED", lost, state, reason);
+  const usage = { usage: readSpent(record) };
+  await record.enter("AGENT_ATTEMPT_ENDED", { ...lost, usd_micro: readSpentMicro(record) }, state, reason, usage);
 }

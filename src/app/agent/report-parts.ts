@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { isJsonObject, parseJson, sortedByCodePoint } from "../../core/canonical/index.ts";
-import { CAP_NAMES } from "../../core/contracts/caps.ts";
-import { type AgentAttempt, type AgentRecord, describeBase } from "../../rooms/workflow/index.ts";
+import { type AgentAttempt, type AgentRecord, describeBase, LIMIT_NAMES } from "../../rooms/workflow/index.ts";
 import { agentSummary } from "./agent-summary.ts";
 import type { AgentPorts } from "./ports.ts";
 import { toGate } from "./report.ts";
@@ -15,7 +14,7 @@ export const attemptPart = z.strictObject({
   started_at: z.string(),
   ended_at: z.string().nullable().describe("Null while it is at work."),
   duration_ms: z.int(),
-  end: z.strictObject({ kind: z.string(), code: z.int().nullable(), limit: z.enum(CAP_NAMES).optional() }).nullable(),
+  end: z.strictObject({ kind: z.string(), code: z.int().nullable(), limit: z.enum(LIMIT_NAMES).optional() }).nullable(),
   guard: z.string().nullable(),
   network: z.enum(["inherit", "none", "allow"]),
   kept: z.array(z.string()).describe("Paths outside the repository that stayed writable."),
@@ -28,6 +27,12 @@ export const attemptPart = z.strictObject({
     .strictObject({ text: z.string(), by: z.enum(["resume", "argument", "input", "file"]) })
     .nullable()
     .describe("What it was told about the attempt before, and how; the file VERBATIM_FEEDBACK names has it always."),
+  usage: agentSummary.shape.usage
+    .unwrap()
+    .unwrap()
+    .omit({ attempts: true })
+    .nullable()
+    .describe("Tokens and money by its session files; null: nobody can tell."),
 });
 
 /** A change that could land. */
@@ -89,7 +94,22 @@ function toAttempt(outside: AgentPorts, record: AgentRecord, number: number): z.
   const env = attempt.proof === null ? [] : readEnvNames(outside, attempt.proof.directory);
   const facts = { n, argv, started_at, ended_at, duration_ms, end, guard, kept, catalytic_run, proof_hash };
   const { from = "base", candidate: on = null } = attempt.began ?? {};
-  return { ...facts, network: network.mode, env, from, on, feedback: readFeedback(record, attempt) };
+  return {
+    ...facts,
+    network: network.mode,
+    env,
+    from,
+    on,
+    feedback: readFeedback(record, attempt),
+    usage: toUsed(record, n),
+  };
+}
+
+function toUsed(record: AgentRecord, n: number): z.infer<typeof attemptPart>["usage"] {
+  const known = record.usage(n);
+  if (known?.usage == null) return null;
+  const { prices: _, ...usage } = known.usage;
+  return { ...usage, sessions: known.sessions.length };
 }
 
 const MOST_SPEC = 1024 * 1024;

@@ -18,12 +18,15 @@ import {
   findFailedTail,
   type LandedFile,
   type Landing,
+  mergeModels,
   type Run,
+  sumUsage,
   VERIFY_REPORT_FILE,
   type VerificationReport,
 } from "../../rooms/workflow/index.ts";
 import type { AgentSummary } from "./agent-summary.ts";
 import { toNetworkPart } from "./connections.ts";
+import { listUsage } from "./spending.ts";
 
 /** What a report speaks of: the newest attempt and what the run stands for, or an earlier attempt and what it left. */
 export interface Reported {
@@ -77,6 +80,7 @@ export function toSummary(record: AgentRecord, of = findReported(record, record.
       not_hidden: attempt?.not_hidden ?? [],
       login: attempt?.login ?? [],
       caps: attempt?.caps ?? null,
+      money: attempt?.money ?? null,
     },
     proof: attempt === null ? null : toProof(attempt),
     changes: toChanges(candidate, attempt),
@@ -90,7 +94,18 @@ export function toSummary(record: AgentRecord, of = findReported(record, record.
     kept: now.request.keep,
     network: attempt === null ? null : toNetworkPart(attempt),
     hooks: now.hooks,
+    usage: toUsed(record),
   };
+}
+
+/** What all attempts used, by model. */
+function toUsed(record: AgentRecord): AgentSummary["usage"] {
+  const all = listUsage(record);
+  const parts = all.map((one) => one?.usage ?? null);
+  const total = sumUsage(parts);
+  if (total === null) return null;
+  const sessions = all.reduce((sum, one) => sum + (one?.sessions.length ?? 0), 0);
+  return { ...total, attempts: record.now.attempts, sessions, models: mergeModels(parts) };
 }
 
 const OVER_LIMIT: Code = "AGENT_OVER_LIMIT";

@@ -44,6 +44,8 @@ export interface AgentRequest {
   readonly env: { readonly names: readonly string[]; readonly set: readonly string[]; readonly all: boolean };
   /** How often the agent starts again by itself with what was wrong. */
   readonly fix: number;
+  /** What all attempts together may cost, in USD; null: whatever they cost. */
+  readonly maxUsd: number | null;
   /** Places below temporary folders that the agent sees. */
   readonly see: readonly string[];
   /** Hidden files that the agent sees all the same. */
@@ -144,6 +146,7 @@ export function toRecorded(request: AgentRequest, keep: readonly string[]): Agen
     env: { names: [...request.env.names], set: [...request.env.set], all: request.env.all },
     see: [...request.see],
     fix: request.fix,
+    ...(request.maxUsd === null ? {} : { max_usd: request.maxUsd }),
   };
 }
 

@@ -8,6 +8,7 @@ import { planNetwork } from "./network.ts";
 import type { AgentPorts } from "./ports.ts";
 import { type AgentRequest, parseSize, parseTimeout, planVerification, type VerifyFlags } from "./request.ts";
 import { toSeen } from "./seen.ts";
+import { parseUsd, requireKnownCost } from "./spending.ts";
 
 export const texts = z.array(z.string().min(1)).default([]);
 /** How a change is verified. */
@@ -105,6 +106,12 @@ export const runFields = {
     .max(10)
     .optional()
     .describe("How often the agent starts again, told what was wrong, when its change does not pass (default: 0)."),
+  max_usd: z
+    .string()
+    .optional()
+    .describe(
+      "What all attempts may cost in USD, such as 2 or 0.50, by the agent's own session files; none: no limit.",
+    ),
   name: z.string().min(1).max(100).optional().describe("What ps calls the run (default: its goal)."),
   ...commitFlags,
 };
@@ -137,6 +144,7 @@ export function toRequest(outside: AgentPorts, input: RunInput, command: readonl
     equipment,
     env: toNames(input),
     fix: input.fix ?? outside.config().agent.fix,
+    maxUsd: readMaxUsd(outside, input.max_usd, equipment),
     plan: planVerification(outside, input),
     files: input.files,
     allow: input.allow,
@@ -167,6 +175,18 @@ export function readTimeout(outside: AgentPorts, given: string | undefined): num
   if (given !== undefined) return parseTimeout(given);
   const { timeout_s } = outside.config().agent;
   return timeout_s === null ? null : timeout_s * 1000;
+}
+
+/** Whatever limits money, where it can be seen to. USAGE, COST_UNKNOWN. */
+export function readMaxUsd(
+  outside: AgentPorts,
+  given: string | undefined,
+  equipment: AgentRequest["equipment"],
+  configured = outside.config().agent.max_usd,
+): number | null {
+  const maxUsd = given === undefined ? configured : parseUsd(given);
+  requireKnownCost(outside, equipment, maxUsd);
+  return maxUsd;
 }
 
 /** Whether anything is said about caps. */

@@ -9,6 +9,7 @@ import {
   withSession,
 } from "../../rooms/workflow/index.ts";
 import { forgetProcess, isProcessGone, readProcess } from "./agent-process.ts";
+import { dropOpenFiles } from "./open-files.ts";
 import type { AgentPorts } from "./ports.ts";
 import { recoverWork } from "./recover-work.ts";
 import { withControl } from "./run-control.ts";
@@ -47,6 +48,7 @@ export async function withAgentRun<T>(
       } finally {
         control.close();
         forgetProcess(session.run);
+        dropOpenFiles(session.run);
       }
     }),
   ).catch((thrown: unknown) => {
@@ -69,6 +71,7 @@ export async function withPreparedRun<T>(
       } finally {
         control.close();
         forgetProcess(session.run);
+        dropOpenFiles(session.run);
       }
     }),
   );

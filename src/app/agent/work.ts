@@ -15,6 +15,7 @@ import type { ServeMcp } from "../compose/compose.ts";
 import { HOOK_SPOOL } from "../hooks/hook-receipt.ts";
 import { describeBreak, toIntent } from "./agent-arguments.ts";
 import { withTerminal } from "./agent-terminal.ts";
+import { beginSpending, keepSessions, keepUsage, toMoneyFacts } from "./attempt-usage.ts";
 import { describeHeld, toAttemptCaps } from "./caps.ts";
 import { deliverFeedback, withoutFeedback } from "./deliver-feedback.ts";
 import { type LoginOutcome, withLoginFiles } from "./login-files.ts";
@@ -24,10 +25,11 @@ import { outputFile, withOutputLog } from "./output-log.ts";
 import type { AgentPorts } from "./ports.ts";
 import type { Prepared } from "./prepare.ts";
 import { recoverWork } from "./recover-work.ts";
-import { redactWith } from "./redact.ts";
+import { findSecrets, redactWith } from "./redact.ts";
 import { isInGit, readProof } from "./report.ts";
 import type { AgentRequest } from "./request.ts";
 import { listSeen, seeElsewhere } from "./seen.ts";
+import { readSpent, readSpentMicro, type Spending, withSpending } from "./spending.ts";
 
 /** What of its own run an agent may read; the folder of the hooks' spool is kept. */
 const OWN_FILES = ["RUN.json", AGENT_RUN_FILE, PLAN_FILE, CONTEXT_PACK_FILE];
@@ -72,7 +74,9 @@ export async function work(
   const again = describeBegin(prepared);
   await record.enter("AGENT_ATTEMPT_STARTED", { n, argv: opened.argv, ...again }, "working", null, { attempts: n });
   const login: LoginOutcome[] = [];
-  const view = await start(outside, record, prepared, { ...request, told }, masks, opened.catalytic_run!, login).catch(
+  const spending = beginSpending(outside, record, request);
+  const given = { ...request, told, spending };
+  const view = await start(outside, record, prepared, given, masks, opened.catalytic_run!, login).catch(
     async (thrown: unknown) => {
       const { outcome, reason } = describeBreak(thrown, false);
       if (outcome === "interrupted") {
@@ -89,7 +93,7 @@ export async function work(
     ...opened,
     ended_at: formatTime(outside.clock.now()),
     duration_ms: view.command_ms,
-    end: toEnd(view),
+    end: toEnd(view, spending),
     guard: view.run.guard,
     ...(canHide(view.run.guard) ? { masks: [...masks.names] } : { masks: [], not_hidden: [...masks.names] }),
     catalytic_run: view.run.run_id,
@@ -100,18 +104,23 @@ export async function work(
     commits: view.changes.commits,
     ignored_written: view.changes.ignored,
     login,
+    ...keepUsage(outside, record, spending),
   };
   keepOutput(record, attempt);
   if (attempt.proof !== null) keepNetworkLog(record.run, n, attempt.proof.directory);
   await recordNetwork(record, attempt);
   const hit = view.caps?.hit ?? null;
   if (hit !== null) await record.enter("AGENT_LIMIT_HIT", { n, ...hit }, "working");
+  if (hit === null && spending.hit !== null) {
+    await record.enter("AGENT_LIMIT_HIT", { n, ...toMoneyFacts(spending.hit) }, "working");
+  }
   const { guard, catalytic_run, proof_hash } = attempt;
   const { kind: end, code } = attempt.end!;
   const facts = { n, end, code, guard, catalytic_run, proof_hash };
   const attempt_sha256 = record.writeAttempt(attempt);
-  const busy = { base: { ...record.now.base, busy: [...view.busy] } };
-  await record.enter("AGENT_ATTEMPT_ENDED", { ...facts, attempt_sha256 }, "capturing", null, busy);
+  const now = { base: { ...record.now.base, busy: [...view.busy] }, usage: readSpent(record) };
+  const usd_micro = readSpentMicro(record);
+  await record.enter("AGENT_ATTEMPT_ENDED", { ...facts, attempt_sha256, usd_micro }, "capturing", null, now);
   return { view, attempt };
 }
 
@@ -128,13 +137,14 @@ async function findMovedHead(
 
 async function start(
   outside: AgentPorts,
-  { run, now }: AgentRecord,
+  record: AgentRecord,
   { look, keep, begins, feedback }: Prepared,
-  request: AgentRequest & { readonly told: ReturnType<typeof tellAgent> },
+  request: AgentRequest & { readonly told: ReturnType<typeof tellAgent>; readonly spending: Spending },
   masks: Masks,
   run_id: string,
   login: LoginOutcome[],
 ): Promise<ViewOutcome> {
+  const { run, now } = record;
   const places = outside.places();
   const spool = run.folder.makeFolder(HOOK_SPOOL);
   const pack = request.files.length === 0 ? {} : { VERBATIM_PACK: join(run.folder.dir, CONTEXT_PACK_FILE) };
@@ -152,9 +162,14 @@ async function start(
     const logged = withOutputLog({ ...own, redact }, run, now.attempts, limits.log_bytes, redact);
     const files = known?.profile.login ?? [];
     const kept = withLoginFiles(logged, outside.user, files, (outcomes) => login.push(...outcomes));
+    const { told, spending } = request;
+    const counted = withSpending(kept, outside, spending, {
+      write: (usage) => void record.writeUsage(usage),
+      atEnd: () => keepSessions(outside, spending, findSecrets(outside, masks.values, environment.set)),
+    });
     const control = outside.control.current();
-    const ports = control?.watch(withNetworkLog(kept, run, now.attempts)) ?? withNetworkLog(kept, run, now.attempts);
-    const { told } = request;
+    const networked = withNetworkLog(counted, run, now.attempts);
+    const ports = control?.watch(networked) ?? networked;
     // Whoever is told on standard input has no terminal there.
     const shared = control === null ? outside.terminal : control.share(outside.terminal);
     const terminal = told.input === null ? shared : null;
@@ -283,8 +298,9 @@ function toMcpEnv(mcp: Awaited<ReturnType<ServeMcp>> | undefined): Record<string
   return mcp === undefined ? {} : { VERBATIM_MCP_URL: mcp.url, VERBATIM_MCP_TOKEN: mcp.token };
 }
 
-function toEnd({ run, caps }: ViewOutcome): NonNullable<AgentAttempt["end"]> {
+function toEnd({ run, caps }: ViewOutcome, { hit }: Spending): NonNullable<AgentAttempt["end"]> {
   if (caps?.hit != null) return { kind: "limit", code: run.exit_code, limit: caps.hit.cap };
+  if (hit !== null) return { kind: "limit", code: run.exit_code, limit: "money" };
   if (run.interrupted_by !== null) return { kind: "stopped", code: run.exit_code };
   if (run.condition === "COMMAND_TIMED_OUT") return { kind: "timeout", code: run.exit_code };
   return run.exit_code === null ? { kind: "signal", code: null } : { kind: "exited", code: run.exit_code };

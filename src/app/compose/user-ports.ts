@@ -2,8 +2,8 @@ import { existsSync, lstatSync, readdirSync, realpathSync, statSync } from "node
 import { join, resolve } from "node:path";
 import { writeDurably } from "../../adapters/disk/durable-write.ts";
 import { readGuarded } from "../../adapters/disk/guarded-file.ts";
-import { readWhileWritten } from "../../adapters/disk/guarded-walk.ts";
-import { replacePrivately } from "../../adapters/disk/private-file.ts";
+import { listWhileWritten, readStartWhileWritten, readWhileWritten } from "../../adapters/disk/guarded-walk.ts";
+import { createPrivately, replacePrivately } from "../../adapters/disk/private-file.ts";
 import { runDisk } from "../../adapters/disk/run-disk.ts";
 import { readHost } from "../../adapters/process/host.ts";
 import { type JsonValue, parseJson, sortedByCodePoint } from "../../core/canonical/index.ts";
@@ -14,6 +14,7 @@ import type { Composition } from "./compose.ts";
 import { userFolders } from "./workspace.ts";
 
 const ALLOWED = "allowed-commands";
+const PRICES = "prices.json";
 const MOST_PROFILE_BYTES = 256 * 1024;
 
 /** The user's own files, as agents' runs need them. */
@@ -36,7 +37,11 @@ export function userPorts({ env, platform, workspace, start, userState }: Compos
     readAllowed: (key) => readAllowed(join(userState, ALLOWED, `${key}.json`)),
     writeAllowed: (key, bytes) => writeDurably(join(userState, ALLOWED, `${key}.json`), bytes, 0o600),
     readInside: readWhileWritten,
+    listInside: listWhileWritten,
+    readStart: readStartWhileWritten,
+    prices: () => readPriceFile(join(config, PRICES)),
     replaceFile: replacePrivately,
+    createFile: createPrivately,
     every(ms, act) {
       const timer = setInterval(act, ms);
       timer.unref();
@@ -66,6 +71,22 @@ function readProfiles(folder: string): { readonly place: string; readonly value:
     const place = join(folder, name);
     return { place, value: readProfileFile(place) };
   });
+}
+
+/** The prices that the user wrote; null: none. CONFIG_INVALID where they cannot be read. */
+function readPriceFile(place: string): { readonly place: string; readonly value: JsonValue } | null {
+  if (!existsSync(place)) return null;
+  const bytes = readGuarded(realpathSync(place), MOST_PROFILE_BYTES);
+  if (bytes === null) {
+    const message = `the prices are not a regular file of at most ${MOST_PROFILE_BYTES} bytes`;
+    throw new VerbatimError("CONFIG_INVALID", { message, where: place });
+  }
+  try {
+    return { place, value: parseJson(bytes, { file: place }) };
+  } catch (thrown) {
+    if (!isVerbatimError(thrown)) throw thrown;
+    throw new VerbatimError("CONFIG_INVALID", { message: `the prices are not JSON: ${thrown.message}`, where: place });
+  }
 }
 
 function readProfileFile(place: string): JsonValue {

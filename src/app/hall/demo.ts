@@ -78,6 +78,7 @@ function toRequest(agent: AgentPorts, goal: string, script: string): AgentReques
     name: null,
     env: { names: [], set: [], all: false },
     fix: 0,
+    maxUsd: null,
     plan: {
       commands: [{ argv: [process.execPath, "check.mjs"], cmd: "node check.mjs" }],
       configured: false,

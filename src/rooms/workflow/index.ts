@@ -55,7 +55,7 @@ export { formatCommitMessage, requireMessage } from "./commit/message.ts";
 export { makeCommit } from "./commit/settle-commit.ts";
 export { readTreeAsFiles } from "./commit/tree-as-files.ts";
 export { toBytes, WORKFLOW_AREAS } from "./conformance.ts";
-export type { AgentProfile, LoginFile } from "./contracts/agent-profile.ts";
+export type { AgentProfile, LoginFile, SessionPlace } from "./contracts/agent-profile.ts";
 export {
   AGENT_STATES,
   type AgentAttempt,
@@ -64,9 +64,11 @@ export {
   type AgentState,
   AT_WORK,
   type GateFinding,
+  LIMIT_NAMES,
   type PathThen,
   type RequestedCommand,
 } from "./contracts/agent-run.ts";
+export type { AgentSession, AgentUsage, Usage } from "./contracts/agent-usage.ts";
 export {
   CANDIDATE,
   CARRIED,
@@ -209,10 +211,11 @@ export { streamOf } from "./run/run-log.ts";
 export { isAge, type NamedRun, resolveRunName } from "./run/run-name.ts";
 export type { RunState } from "./run/run-state.ts";
 export { type Session, withSession } from "./run/session.ts";
-export { countUsage, sumUsage, toDollars, toMicro } from "./usage/count-usage.ts";
+export { countUsage, mergeModels, sumUsage, toDollars, toMicro } from "./usage/count-usage.ts";
 export { readPrices } from "./usage/prices.ts";
 export { mergeCalls, readSession, SESSION_FORMATS, type SessionFormat } from "./usage/read-session.ts";
 export { type Call, MOST_SESSION_BYTES, type SessionReading, type TranscriptEntry } from "./usage/reading.ts";
+export { placeSessions, type SessionGlob } from "./usage/session-place.ts";
 export { describeBase } from "./verification/describe-base.ts";
 export {
   type FoundCommand,

@@ -27,6 +27,7 @@ const VIEW: AgentView = {
     not_hidden: [],
     login: [],
     caps: null,
+    money: null,
   },
   proof: null,
   changes: {
@@ -45,6 +46,7 @@ const VIEW: AgentView = {
   network: null,
   kept: [],
   hooks: { reported: 0, reported_blocked: 0 },
+  usage: null,
 };
 
 it("before a change is applied somebody hears who decided about it, and what else a file of it does", () => {

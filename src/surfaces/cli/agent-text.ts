@@ -1,6 +1,6 @@
 import { describeBinary, explainRun } from "../../app/agent/explain.ts";
 import { quotePath } from "../../app/agent/explain-end.ts";
-import type { ExplainPart, Mark } from "../../app/agent/explain-words.ts";
+import { type ExplainPart, formatUsd, type Mark } from "../../app/agent/explain-words.ts";
 import type { Output } from "../../app/operations.ts";
 import { showLine } from "../../core/text/index.ts";
 import type { Io } from "./io.ts";
@@ -183,6 +183,7 @@ type Listed = Output<"agent.list">["runs"][number];
 
 /** Lines of `agent list`. Runs of other work trees come with their place. */
 export function formatAgentList(runs: readonly Listed[], here: string, io: Pick<Io, "width" | "flags">): string[] {
+  const isPriced = runs.some(({ cost }) => cost !== null);
   const isMixed = runs.some(({ root }) => root !== here);
   const rows = runs.map((run) => [
     io.flags.full ? run.run_id : toShortId(run.run_id),
@@ -190,6 +191,7 @@ export function formatAgentList(runs: readonly Listed[], here: string, io: Pick<
     `${run.created_at.slice(0, 10)} ${run.created_at.slice(11, 16)}`,
     String(run.files),
     `+${run.added_lines} -${run.deleted_lines}`,
+    ...(isPriced ? [run.cost === null ? "-" : formatUsd(run.cost)] : []),
     ...(isMixed ? [run.root === here ? "." : showLine(run.root)] : []),
     showLine(run.goal.replace(/\s+/g, " ")),
   ]);
@@ -199,6 +201,7 @@ export function formatAgentList(runs: readonly Listed[], here: string, io: Pick<
     { title: "began (UTC)" },
     { title: "files", align: "right" },
     { title: "lines", align: "right" },
+    ...(isPriced ? [{ title: "cost", align: "right" as const }] : []),
     ...(isMixed ? [{ title: "work tree", shrink: true }] : []),
     { title: "goal", shrink: true },
   ] as const;

@@ -115,3 +115,14 @@ it("lets no repository choose whose key and login a command gets, or take the gu
     untrusted: [],
   });
 });
+
+it("lets a repository lower what a run may cost, keep more of its runs, and not write into the user's history", () => {
+  const user = { max_usd: 2, retention: { keep_runs: 10 } };
+  const own: AgentConfig = { max_usd: 5, sessions: "home", retention: { keep_runs: 1, keep_days: 90 } };
+  const { config, untrusted } = mergeAgentConfig(user, own, false);
+  expect(untrusted).toEqual([{ key: "agent.sessions", flag: "--keep PATH" }]);
+  expect([config.max_usd, config.sessions]).toEqual([2, undefined]);
+  expect(config.retention).toEqual({ keep_runs: 10, keep_days: 90, max_bytes: 2_000_000_000 });
+  const trusted = mergeAgentConfig(user, { ...own, max_usd: 1 }, true).config;
+  expect([trusted.max_usd, trusted.sessions, trusted.retention]).toEqual([1, "home", own.retention]);
+});

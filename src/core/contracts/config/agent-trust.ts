@@ -1,6 +1,6 @@
 import { CAP_NAMES, type CapName } from "../caps.ts";
 import { readSize } from "../sizes.ts";
-import { type AgentConfig, NO_PROFILE, type UserAgentConfig } from "./agent.ts";
+import { type AgentConfig, NO_PROFILE, type RetentionConfig, resolveRetention, type UserAgentConfig } from "./agent.ts";
 import type { CatalyticConfig } from "./catalytic.ts";
 import type { WorkflowConfig } from "./workflow.ts";
 
@@ -75,10 +75,24 @@ export function mergeAgentConfig(
   if (base.caps !== undefined || own.caps !== undefined) {
     config.caps = { ...own.caps, ...base.caps, ...findLower(base.caps ?? {}, own.caps ?? {}) };
   }
+  if (base.max_usd !== undefined && own.max_usd !== undefined) {
+    config.max_usd = Math.min(base.max_usd, own.max_usd);
+  }
+  if (!trusted && own.retention !== undefined) config.retention = keepMore(base.retention, own.retention);
   const caps_at_most = trusted
     ? []
     : CAP_NAMES.filter((cap) => base.caps?.[cap] === undefined && own.caps?.[cap] !== undefined);
   return { config: { ...config, ...joined("keep", base, own) }, untrusted, caps_at_most };
+}
+
+/** A repository that is not trusted may have more of its runs kept, and never less. */
+function keepMore(user: RetentionConfig | undefined, own: RetentionConfig): RetentionConfig {
+  const [most, asked] = [resolveRetention(user), resolveRetention({ ...user, ...own })];
+  return {
+    keep_runs: Math.max(most.keep_runs, asked.keep_runs),
+    keep_days: Math.max(most.keep_days, asked.keep_days),
+    max_bytes: Math.max(most.max_bytes, asked.max_bytes),
+  };
 }
 
 /** The caps of a repository that are lower than those of its user. */
@@ -135,6 +149,7 @@ function findUntrusted(user: UserAgentConfig, config: AgentConfig): UntrustedKey
   const unmask = verify?.unmask ?? [];
   add("agent.verify.unmask", unmask.length > 0, `--unmask ${unmask[0] ?? "PATH"}`);
   add("agent.keep", (keep ?? []).length > 0, `--keep ${keep?.[0] ?? "PATH"}`);
+  add("agent.sessions", config.sessions === "home", "--keep PATH");
   add("agent.profile", isForeignProfile(config), `--profile ${config.profile ?? "NAME"}`);
   for (const [name, profile] of Object.entries(profiles)) {
     for (const part of ["env", "login"] as const) {
@@ -166,7 +181,7 @@ function findUnguarded({ catalytic, workflow }: OtherConfig): UntrustedKey[] {
 }
 
 function withoutUntrusted(user: UserAgentConfig, config: AgentConfig): AgentConfig {
-  const { env: _env, keep: _keep, masks, verify, hosts, profiles, profile, ...rest } = config;
+  const { env: _env, keep: _keep, masks, verify, hosts, profiles, profile, sessions: _sessions, ...rest } = config;
   const { unmask: _unmask, ...verification } = verify ?? {};
   return {
     ...rest,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { count } from "../shapes.ts";
-import { SIZE_FORM } from "../sizes.ts";
+import { readSize, SIZE_FORM } from "../sizes.ts";
 import { agentPolicyConfig } from "./agent-policy.ts";
 import { AGENT_PATCH_POLICY, patchPolicyConfig, resolvePatchPolicy } from "./patch-policy.ts";
 
@@ -58,6 +58,13 @@ const commandConfig = z.strictObject({
 
 export type CommandConfig = z.infer<typeof commandConfig>;
 
+/** `agent.retention`: ended runs beyond one of these lose logs, transcripts and proofs, never their candidates. */
+const retentionConfig = z.strictObject({
+  keep_runs: z.int().min(0).optional(),
+  keep_days: z.int().min(0).optional(),
+  max_bytes: z.union([z.int().min(1), z.string().regex(SIZE_FORM)]).optional(),
+});
+
 export const agentConfig = z.strictObject({
   verify: agentVerifyConfig.optional(),
   policy: agentPolicyConfig.optional(),
@@ -73,6 +80,12 @@ export const agentConfig = z.strictObject({
   timeout_s: z.int().min(1).optional(),
   /** How often an agent starts again by itself, with what was wrong. */
   fix: z.int().min(0).max(10).optional(),
+  /** What all attempts of a run may cost, in USD (default: whatever they cost). */
+  max_usd: z.number().min(0.000001).max(999_999).optional(),
+  /** Whether new session files of an agent stay with its run, or go into the history of the user as well. */
+  sessions: z.enum(["run", "home"]).optional(),
+  /** How long ended runs keep what nobody needs to land them. */
+  retention: retentionConfig.optional(),
   /** Places outside the repository that stay writable for an agent. */
   keep: z.array(z.string().regex(/^(?:~\/|\/|[A-Za-z]:[\\/])/)).optional(),
   /** Files that agents find empty besides those that are always so, and those that they see all the same. */
@@ -105,6 +118,14 @@ export const userAgentConfig = agentConfig.extend({
 export type AgentConfig = z.infer<typeof agentConfig>;
 export type UserAgentConfig = z.infer<typeof userAgentConfig>;
 
+export type RetentionConfig = z.infer<typeof retentionConfig>;
+
+/** What `agent.retention` says, with every default filled in. */
+export function resolveRetention({ keep_runs = 50, keep_days = 30, max_bytes = 2_000_000_000 }: RetentionConfig = {}) {
+  const bytes = typeof max_bytes === "string" ? readSize(max_bytes) : max_bytes;
+  return { keep_runs, keep_days, max_bytes: bytes ?? 0 };
+}
+
 /** The configuration of `verbatim agent` with every default filled in. */
 export function resolveAgent(config: AgentConfig = {}) {
   const { verify = {} } = config;
@@ -135,6 +156,10 @@ export function resolveAgent(config: AgentConfig = {}) {
     /** Null: as long as it wants. */
     timeout_s: config.timeout_s ?? null,
     fix: config.fix ?? 0,
+    /** Null: whatever they cost. */
+    max_usd: config.max_usd ?? null,
+    sessions: config.sessions ?? ("run" as const),
+    retention: resolveRetention(config.retention),
     keep: config.keep ?? [],
     redact: { patterns: config.redact?.patterns ?? [] },
     masks: { add: config.masks?.add ?? [], show: config.masks?.show ?? [] },

@@ -120,6 +120,9 @@ describe("the configuration", () => {
         redact: { patterns: [] },
         network: null,
         hosts: [],
+        max_usd: null,
+        sessions: "run",
+        retention: { keep_runs: 50, keep_days: 30, max_bytes: 2_000_000_000 },
         keep: [],
       },
     });

@@ -227,11 +227,21 @@ export const AGENT_CODES = {
   AGENT_OVER_LIMIT: {
     exit: 1,
     http: 409,
-    says: "The agent used more memory, processes or disk space than it was allowed.",
+    says: "The agent used more memory, processes, disk space or money than it was allowed.",
     fix: {
-      cli: "What it had done is kept. Let it go on with more: verbatim agent continue RUN --memory 8G (or --processes, --disk)",
+      cli: "What it had done is kept. Let it go on with more: verbatim agent continue RUN --memory 8G (or --processes, --disk, --max-usd)",
       mcp: "Tell the user which limit it was; what the agent had done is kept.",
       http: "Let it go on, or verify what it had done. More is allowed to it in a terminal.",
+    },
+  },
+  COST_UNKNOWN: {
+    exit: 2,
+    http: 400,
+    says: "The cost of this agent cannot be read, so a limit of money cannot hold.",
+    fix: {
+      cli: "Leave it out (--max-usd none) and use --timeout.",
+      mcp: "Tell the user that the cost of this agent cannot be read.",
+      http: "Start it without a limit of money, or in a terminal with --max-usd none.",
     },
   },
   SELECTION_INVALID: {

@@ -148,7 +148,7 @@ export interface RunningCommand {
   end(): void;
   /** Where a path inside a layer can be read from outside, after the end. */
   merged(layer: Layer): string;
-  /** The upper folder of an overlay, which holds whatever the command touched; null or absent for any other layer. */
+  /** The upper folder of an overlay or a home, which holds whatever the command touched; null or absent for a copy. */
   upper?(layer: Layer): string | null;
   release(): Promise<void>;
 }

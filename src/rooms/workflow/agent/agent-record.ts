@@ -11,6 +11,7 @@ import {
   type AgentRun,
   type AgentState,
 } from "../contracts/agent-run.ts";
+import { AGENT_USAGE, type AgentUsage } from "../contracts/agent-usage.ts";
 import { CANDIDATE, CARRIED, type Candidate, type Carried, CHOICE, type Choice } from "../contracts/candidate.ts";
 import { LANDING_COMMIT, type LandingCommit } from "../contracts/commit.ts";
 import { LANDING, type Landing } from "../contracts/landing.ts";
@@ -113,6 +114,16 @@ export class AgentRecord {
   /** Writes attempt.json and gives back its hash. */
   writeAttempt(attempt: AgentAttempt): string {
     return this.#write(`agent/attempts/${toName(attempt.n)}/attempt.json`, attempt);
+  }
+
+  /** What an attempt used; null: its agent has no sessions that can be read. */
+  usage(n: number): AgentUsage | null {
+    return readFile(this.run, `agent/attempts/${toName(n)}/usage.json`, AGENT_USAGE);
+  }
+
+  /** Writes usage.json and gives back its hash. */
+  writeUsage(usage: AgentUsage): string {
+    return this.#write(`agent/attempts/${toName(usage.n)}/usage.json`, usage);
   }
 
   candidate(c: number): Candidate | null {

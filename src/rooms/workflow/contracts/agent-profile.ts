@@ -74,6 +74,7 @@ const agentProfile = z.strictObject({
 
 export type AgentProfile = z.infer<typeof agentProfile>;
 export type LoginFile = z.infer<typeof login>;
+export type SessionPlace = z.infer<typeof session>;
 
 /** A file of `profiles/`, or a member of `agent.profiles`. */
 export const AGENT_PROFILE = defineContract({

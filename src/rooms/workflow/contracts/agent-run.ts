@@ -4,6 +4,7 @@ import { CAP_MECHANISMS, CAP_NAMES } from "../../../core/contracts/caps.ts";
 import { defineContract, hashHex } from "../../../core/contracts/index.ts";
 import { FINDINGS } from "../../../core/errors/index.ts";
 import { VERDICTS } from "../../../core/network/connections.ts";
+import { tokens } from "./agent-usage.ts";
 
 export const AGENT_RUN_VERSION = "verbatim-agent-run-v2";
 
@@ -102,6 +103,8 @@ const request = z.strictObject({
   see: texts.optional(),
   /** How often the agent starts again by itself with what was wrong. */
   fix: amount.optional(),
+  /** What all attempts together may cost, in USD. */
+  max_usd: z.number().min(0.000001).optional(),
 });
 
 /** What was at a path; null: nothing. The target of a link is its content. */
@@ -151,16 +154,24 @@ const agentRun = z.strictObject({
     .nullable(),
   /** The earlier attempt that the newest one repeats: it left the same change, or failed in the same way. */
   repeats: number.nullable().optional(),
+  /** What its attempts used so far; null, and absent before there were readers of sessions: nobody can tell. */
+  usage: z
+    .strictObject({ ...tokens, usd: z.number().min(0).nullable() })
+    .nullable()
+    .optional(),
   shown: z.strictObject({ files: texts, bytes: amount }),
   hooks: z.strictObject({ reported: amount, reported_blocked: amount }),
 });
+
+/** What an attempt can be ended for. */
+export const LIMIT_NAMES = [...CAP_NAMES, "money"] as const;
 
 /** How an attempt ended. */
 const end = z.strictObject({
   kind: z.enum(["exited", "signal", "timeout", "limit", "stopped"]),
   code: z.int().nullable(),
   /** Which cap, for `limit`. */
-  limit: z.enum(CAP_NAMES).optional(),
+  limit: z.enum(LIMIT_NAMES).optional(),
 });
 
 const proof = z.strictObject({
@@ -258,6 +269,10 @@ const attempt = z.strictObject({
   feedback: z
     .strictObject({ file: text, sha256: hashHex, by: z.enum(["resume", "argument", "input", "file"]) })
     .optional(),
+  /** What it had cost with the attempts before, in USD, when it was ended for it; null: what it used has no price. */
+  money: z.strictObject({ limit: z.number().min(0.000001), used: z.number().min(0).nullable() }).optional(),
+  /** SHA-256 of usage.json. */
+  usage_sha256: hashHex.optional(),
   /** Login files that it changed, and what became of them. */
   login: z.array(z.strictObject({ path: text, what: text })).optional(),
 });

@@ -5,10 +5,8 @@ const text = z.string().min(1);
 const amount = z.int().min(0);
 const number = z.int().min(1);
 
-/** What an agent used of one model. */
-const modelUsage = z.strictObject({
-  /** Null: its session does not name one. */
-  model: text.nullable(),
+/** How many tokens of each kind, each counted once. */
+export const tokens = {
   /** Neither read from a cache nor written to one. */
   input: amount,
   cached_input: amount,
@@ -17,6 +15,13 @@ const modelUsage = z.strictObject({
   output: amount,
   /** The part of the output that nobody was shown. */
   reasoning: amount,
+} as const;
+
+/** What an agent used of one model. */
+const modelUsage = z.strictObject({
+  /** Null: its session does not name one. */
+  model: text.nullable(),
+  ...tokens,
   /** Null: there is no price for this model. */
   usd: z.number().min(0).nullable(),
   /** Whether the agent said what it cost, or the table of prices did. */
@@ -40,11 +45,7 @@ const session = z.strictObject({
 export const usage = z.strictObject({
   models: z.array(modelUsage).max(100),
   /** All models together. */
-  input: amount,
-  cached_input: amount,
-  cache_write: amount,
-  output: amount,
-  reasoning: amount,
+  ...tokens,
   /** Null: the price of at least one model is not known. */
   usd: z.number().min(0).nullable(),
   /** The date of the table of prices. */

@@ -1,8 +1,7 @@
 import { z } from "zod";
-import { CAP_NAMES } from "../../../core/contracts/caps.ts";
 import { hashHex } from "../../../core/contracts/index.ts";
 import { type BodyOf, defineRecords, type RecordOf } from "../../../core/contracts/records.ts";
-import { AGENT_STATES } from "./agent-run.ts";
+import { AGENT_STATES, LIMIT_NAMES } from "./agent-run.ts";
 
 const text = z.string().min(1);
 const amount = z.int().min(0);
@@ -73,8 +72,17 @@ const AGENT_BODIES = {
     catalytic_run: text.nullable(),
     proof_hash: hashHex.nullable(),
     attempt_sha256: hashHex.nullable(),
+    /** What the run has cost so far, in millionths of a dollar; null: nobody can tell. */
+    usd_micro: amount.nullable().optional(),
   }),
-  AGENT_LIMIT_HIT: z.strictObject({ ...stands, n: number, cap: z.enum(CAP_NAMES), limit: amount, used: amount }),
+  /** Money in millionths of a dollar; null: what was used has no price. */
+  AGENT_LIMIT_HIT: z.strictObject({
+    ...stands,
+    n: number,
+    cap: z.enum(LIMIT_NAMES),
+    limit: amount,
+    used: amount.nullable(),
+  }),
   AGENT_NETWORK_RECORDED: z.strictObject({
     ...stands,
     n: number,
@@ -170,7 +178,7 @@ const RACE_BODIES = {
     goal: text,
     base_tree: objectId,
     members: z.array(z.strictObject({ run_id: runId, argv: z.array(z.string()).min(1), profile: text })).min(2),
-    rule: z.enum(["ask", "first", "smallest"]),
+    rule: z.enum(["ask", "first", "smallest", "cheapest"]),
   }),
   RACE_DECIDED: z.strictObject({
     /** Best first. */

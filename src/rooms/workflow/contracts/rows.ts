@@ -1,4 +1,4 @@
-import { integer, orNull, type RowOf, text } from "../../../core/columns.ts";
+import { integer, orNull, type RowOf, text, wide } from "../../../core/columns.ts";
 
 /** One agent run as the table of runs has it: what a list shows, made from the ledger. */
 export const AGENT_RUN = {
@@ -21,5 +21,7 @@ export const AGENT_RUN = {
   files: integer(),
   added_lines: integer(),
   deleted_lines: integer(),
+  /** What it has cost so far, in millionths of a dollar; null: nobody can tell. */
+  usd_micro: orNull(wide()),
 } as const;
 export type AgentRunRow = RowOf<typeof AGENT_RUN>;

@@ -123,7 +123,7 @@ export function placeInHome(
 ): string {
   const given = entry.env_root === undefined ? undefined : env[entry.env_root];
   const root = entry.root ?? entry.path.split("/").slice(0, 2).join("/");
-  if (given?.startsWith("/") === true && entry.path.startsWith(`${root}/`)) {
+  if (given?.startsWith("/") === true && `${entry.path}/`.startsWith(`${root}/`)) {
     return `${given.replace(/\/+$/, "")}${entry.path.slice(root.length)}`;
   }
   return `${home}${entry.path.slice(1)}`;

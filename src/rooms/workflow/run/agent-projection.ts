@@ -5,7 +5,7 @@ import { AT_WORK } from "../contracts/agent-run.ts";
 import type { AgentRunRow, AgentRunsWriter, RunStore } from "../ports.ts";
 
 /** Rows made by other rules are made again from the ledger. Raise it with every change of what an entry does to a row. */
-const PROJECTION_RULES = 2;
+const PROJECTION_RULES = 3;
 
 const STREAM = "workflow/";
 const PAGE = 500;
@@ -60,6 +60,7 @@ const moved = z.looseObject({
   state: z.string().min(1),
   reason: z.string().nullable(),
   candidate: z.unknown().optional(),
+  usd_micro: amount.nullable().optional(),
 });
 
 const started = z.looseObject({
@@ -82,7 +83,7 @@ function evolve(row: AgentRunRow | null, runId: string, entry: EntryRecord): Age
   const begun = entry.kind === "AGENT_STARTED" ? start(runId, body) : row;
   const said = moved.safeParse(body);
   if (begun === null || !said.success) return row;
-  const { state, reason, candidate } = said.data;
+  const { state, reason, candidate, usd_micro = begun.usd_micro } = said.data;
   // What landed may be a part of what was captured, or a merge of it.
   const sized = entry.kind === "AGENT_CAPTURED" ? candidate : entry.kind === "AGENT_LANDED" ? body : null;
   const change = size.safeParse(sized);
@@ -93,6 +94,7 @@ function evolve(row: AgentRunRow | null, runId: string, entry: EntryRecord): Age
   return {
     ...begun,
     ...sizes,
+    usd_micro,
     state,
     reason: reason === null ? null : toStorable(reason),
     updated_at: entry.time,
@@ -120,6 +122,7 @@ function start(run_id: string, body: JsonValue): AgentRunRow | null {
     files: 0,
     added_lines: 0,
     deleted_lines: 0,
+    usd_micro: null,
   };
 }
 

@@ -57,6 +57,26 @@ export function toMicro(usd: number): number {
   return Math.round(usd * 1_000_000);
 }
 
+/** Several attempts by model; null: none of them says anything. */
+export function mergeModels(parts: readonly (Usage | null)[]): ModelUsage[] {
+  const byModel = new Map<string | null, ModelUsage[]>();
+  for (const one of parts.flatMap((part) => part?.models ?? [])) {
+    byModel.set(one.model, [...(byModel.get(one.model) ?? []), one]);
+  }
+  return [...byModel]
+    .map(([model, own]) => {
+      const usd = sumUsd(own);
+      const isStated = own.every(({ usd_from }) => usd_from === "agent");
+      return {
+        model,
+        ...sumTokens(own),
+        usd,
+        usd_from: usd === null ? null : isStated ? ("agent" as const) : ("table" as const),
+      };
+    })
+    .sort((a, b) => compareCodePoints(a.model ?? "", b.model ?? ""));
+}
+
 /** All attempts of a run together; null: none of them says anything. */
 export function sumUsage(parts: readonly (Usage | null)[]): Pick<Usage, (typeof TOKENS)[number] | "usd"> | null {
   const known = parts.filter((part) => part !== null);

@@ -1,4 +1,4 @@
-import { count, formatDuration } from "../../../app/agent/explain-words.ts";
+import { count, formatDuration, formatUsd } from "../../../app/agent/explain-words.ts";
 import type { Output } from "../../../app/operations.ts";
 import { showLine } from "../../../core/text/index.ts";
 import type { AgentView } from "../agent-text.ts";
@@ -23,7 +23,7 @@ export const BACKGROUND_VERBS: readonly Verb[] = [
         showLine(name),
         phase.replaceAll("_", " "),
         formatDuration(Math.max(0, Date.now() - Date.parse(created_at))),
-        cost === null ? "unknown" : `$${cost.toFixed(2)}`,
+        cost === null ? "unknown" : formatUsd(cost),
         files === null ? "-" : count(files, "file"),
         pid === null ? "-" : String(pid),
       ]);

@@ -1,4 +1,4 @@
-import { count, formatDuration } from "../../../app/agent/explain-words.ts";
+import { count, formatDuration, formatUsd } from "../../../app/agent/explain-words.ts";
 import type { App } from "../../../app/call.ts";
 import type { Output } from "../../../app/operations.ts";
 import { showLine } from "../../../core/text/index.ts";
@@ -43,7 +43,7 @@ export function renderRace({ race_id, goal, members, winner }: Race, io: Io): vo
     outcome.replaceAll("_", " "),
     String(files),
     `+${added_lines} -${deleted_lines}`,
-    cost === null ? "unknown" : `$${cost.toFixed(2)}`,
+    cost === null ? "unknown" : formatUsd(cost),
     formatDuration(duration_ms),
   ]);
   const columns = [

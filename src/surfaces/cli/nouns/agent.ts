@@ -45,6 +45,7 @@ const RUN_FLAGS = {
   env: { value: "NAME" },
   unmask: { value: "PATH" },
   see: { value: "PATH" },
+  max_usd: { value: "X" },
 } as const;
 
 /** What of that there is for a run that goes on: what it is about stays. */

@@ -26,7 +26,7 @@ CREATE TABLE agent_runs (
   files integer not null,
   added_lines integer not null,
   deleted_lines integer not null
-, agent text not null default '', ended_at text) strict, without rowid;
+, agent text not null default '', ended_at text, usd_micro integer) strict, without rowid;
 
 CREATE TABLE agent_runs_fact (
   id integer not null primary key check (id = 1),

@@ -17,6 +17,7 @@ import { worldLineageMigration } from "./0016-world-lineage.ts";
 import { worldMarksMigration } from "./0017-world-marks.ts";
 import { indexLeaseMigration } from "./0018-index-lease.ts";
 import { workersMigration } from "./0019-workers.ts";
+import { agentRunCostMigration } from "./0020-agent-run-cost.ts";
 
 /** All migrations by ascending version. A room has one number for good; a store applies those it lacks. */
 export const POSTGRES_MIGRATIONS: readonly PostgresMigration[] = [
@@ -37,4 +38,5 @@ export const POSTGRES_MIGRATIONS: readonly PostgresMigration[] = [
   worldMarksMigration,
   indexLeaseMigration,
   workersMigration,
+  agentRunCostMigration,
 ];
