@@ -1,4 +1,6 @@
 import { readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
 import { Script } from "node:vm";
 import { type File, startTests, type Task, type VitestRunner } from "@vitest/runner";
 import { type Reached, ReachRecorder } from "./reached.ts";
@@ -22,6 +24,20 @@ export interface Answered {
   readonly reached: Reached | null;
 }
 
+// A test that asks for a database server is told that there is none, and goes on with what needs none.
+const DOOR = join(process.cwd(), "no-postgres");
+const NO_SERVER = JSON.stringify({ reason: "mistakes are planted without a server" });
+const door = createServer((socket) => socket.on("error", () => socket.destroy()).end(NO_SERVER));
+await new Promise<void>((resolve) => door.listen(DOOR, resolve));
+door.unref();
+
+async function load(name: string): Promise<unknown> {
+  const loaded: object = await import(name);
+  return name === "vitest"
+    ? { ...loaded, inject: (key: string) => (key === "postgresDoor" ? DOOR : undefined) }
+    : loaded;
+}
+
 type Body = (load: (name: string) => Promise<unknown>) => Promise<void>;
 
 // Everything is loaded again for each run, but inside one process: that takes milliseconds where a process takes seconds.
@@ -42,7 +58,7 @@ function makeRunner(bundle: string, only: readonly number[] | null, recorder: Re
   let isOver = false;
   return {
     config: CONFIG as unknown as VitestRunner["config"],
-    importFile: () => body((name) => import(name)),
+    importFile: () => body(load),
     onCollected: (files) => {
       const tests = files.flatMap(listTests);
       recorder?.collect(tests);

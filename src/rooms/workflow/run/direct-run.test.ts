@@ -3,7 +3,10 @@ import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { GOOD_PATCH, SampleRepository } from "../../../../test/support/sample-repository.ts";
 
-const repository = new SampleRepository({ verify: { gates: { full: [{ argv: ["sh", "-c", "exit 7"] }] } } });
+const repository = new SampleRepository({
+  mandatory_docs: [],
+  verify: { gates: { full: [{ argv: ["sh", "-c", "exit 7"] }] } },
+});
 afterAll(() => repository.remove());
 
 it.each([
@@ -21,4 +24,13 @@ it.each([
   };
   expect(report).toMatchObject({ result: status.toUpperCase(), gate });
   expect(report.commands.filter(({ cmd }) => !cmd.startsWith("verbatim:")).map((one) => one.gate)).toEqual(ran);
+});
+
+it.each([
+  ["none", [], "Scope-Deny: none"],
+  ["one", ["src/list.js"], "Scope-Deny:\n- src/list.js"],
+])("a plan names what must stay as it is: %s", async (run_id, deny, named) => {
+  const created = await repository.call("new", { goal: "g", run_id, direct: true, verify: ["true"], deny });
+  const plan = readFileSync(join(String(created["run_dir"]), "artifacts/PLAN.md"), "utf8");
+  expect(plan).toContain(`\nScope-Allow:\n- .\n${named}\nGates: `);
 });

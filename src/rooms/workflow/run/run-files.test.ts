@@ -1,4 +1,6 @@
 // What a run writes down about its candidates, its artifacts and its failures.
+import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type BareRuns, openBareRuns } from "../../../../test/support/bare-run.ts";
@@ -7,7 +9,7 @@ import { nodeCrypto } from "../../../adapters/crypto/node-crypto.ts";
 import { archive, currentCandidate, markCandidate } from "./candidates.ts";
 import { buildEvidence, writeEvidencePack } from "./evidence.ts";
 import { readRecordFile } from "./record-file.ts";
-import type { Run } from "./run.ts";
+import { type Run, readRepoText } from "./run.ts";
 import type { CandidateRecord } from "./run-state.ts";
 
 const PATCH = "artifacts/diff.patch";
@@ -209,5 +211,20 @@ describe("a file that a run wrote for itself", () => {
     const run = bare.make("one");
     run.folder.read = () => broken as never;
     expect(() => readRecordFile(schema, run, "facts.json")).toThrow(RangeError);
+  });
+});
+
+describe("a text of the repository", () => {
+  it("is read as it is, and is not there where it is too large or no file", () => {
+    const write = (name: string, text: string) => writeFileSync(join(bare.repoRoot, name), text);
+    write("a.md", "lamp\n");
+    write("most", "");
+    write("more", "");
+    truncateSync(join(bare.repoRoot, "most"), 16 * 1024 * 1024);
+    truncateSync(join(bare.repoRoot, "more"), 16 * 1024 * 1024 + 1);
+    mkdirSync(join(bare.repoRoot, "folder"));
+    expect(readRepoText(bare.ports, "a.md")).toBe("lamp\n");
+    expect(readRepoText(bare.ports, "most")).toHaveLength(16 * 1024 * 1024);
+    for (const path of ["more", "folder", "none"]) expect(readRepoText(bare.ports, path), path).toBeNull();
   });
 });

@@ -31,6 +31,9 @@ describe("one file", () => {
     expect(await codes("guardrails.md", { kind: "reasons" })).toEqual([expect.stringMatching(/^reasons \w+/)]);
     bare.make("one");
     expect(await codes("one", { kind: "file_request" })).toEqual(["file_request"]);
+    // A run may have such a name too.
+    bare.make("guardrails.md");
+    expect(await codes("guardrails.md")).toEqual(["guardrails"]);
   });
 
   it.each([
