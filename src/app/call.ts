@@ -52,7 +52,7 @@ async function call(
   if (checked.success) return checked.data;
   throw new VerbatimError("INTERNAL", {
     message: `the operation ${name} returned a value that does not match its schema`,
-    details: { problems: toInputProblems(checked.error) },
+    details: { problems: toInputProblems(checked.error, output) },
   });
 }
 
@@ -86,7 +86,7 @@ function parseInput(operation: Operation, composition: Composition, input: unkno
   if (!LOCAL_SURFACES.includes(composition.surface)) refuseLocalFields(operation, input);
   const parsed = operation.input.safeParse(input);
   if (parsed.success) return parsed.data;
-  const problems = toInputProblems(parsed.error);
+  const problems = toInputProblems(parsed.error, input);
   throw new VerbatimError("INPUT_INVALID", {
     message: problems.map((one) => `${one.pointer === "" ? "the input" : one.pointer}: ${one.message}`).join("; "),
     where: problems[0]?.pointer ?? "",
@@ -112,11 +112,17 @@ interface InputProblem {
 }
 
 /** zod's issues as pointers and sentences. */
-function toInputProblems(error: z.ZodError): InputProblem[] {
+function toInputProblems(error: z.ZodError, value: unknown): InputProblem[] {
   return error.issues.map((issue) => ({
     pointer: issue.path.map((key) => `/${toPointerToken(String(key))}`).join(""),
-    message: issue.message,
+    message: issue.code === "invalid_type" && isMissing(value, issue.path) ? "is missing" : issue.message,
   }));
+}
+
+function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
+  let at = value;
+  for (const key of path) at = typeof at === "object" && at !== null ? Reflect.get(at, key) : undefined;
+  return at === undefined;
 }
 
 /** One opened workspace, as one surface sees it. */

@@ -65,6 +65,23 @@ describe("without an index", () => {
   });
 });
 
+describe("where there is nothing to index", () => {
+  it("says why, without the folders of a contract that nobody named, and what to do", async () => {
+    rmSync(join(root, "verbatim.config.json"));
+    const built = await run(["index", "build"]);
+    const none = "none: the folder is not a git repository, and the configuration names no sources";
+    expect(built.stdout).toContain(`\nsources ${none}\n`);
+    expect(built.stdout).not.toContain("LAW");
+    expect(built.stdout).toMatch(
+      /\nnext: verbatim init proposes sources; in a git repository none need to be named\n$/,
+    );
+    expect((await run(["index", "status"])).stdout).toContain(`\nsources  ${none}\n`);
+    expect((await run(["search", "lamp"])).stdout).toBe(
+      "0 of 0 sections\nnext: try fewer words; verbatim index status says what is searched and left out\n",
+    );
+  });
+});
+
 describe("index", () => {
   it("build says in its answer how it was made; --full reads everything", async () => {
     const first = await json("index", "build");
@@ -307,6 +324,18 @@ describe("expand", () => {
 });
 
 describe("refusals", () => {
+  it("name an address as it was typed", async () => {
+    const far = await run(["expand", "docs/guide.md#Guide/Use", "--slice", "lines[0:9]"]);
+    expect(far.stderr).toContain(
+      "error[SLICE_OUT_OF_BOUNDS] lines[0:9] asks for 9 lines, docs/guide.md#Guide/Use has 2. Use lines[0:2].",
+    );
+    const much = await run(["expand", "docs/guide.md", "--max-bytes", "3"]);
+    expect(much.stderr).toContain("(at docs/guide.md, number 1); nothing was returned");
+    const unknown = await run(["expand", "docs/none.md"]);
+    expect(unknown.stderr).toContain('error[FILE_NOT_INDEXED] "docs/none.md" is not in the index\n');
+    expect((await run(["expand", "docs/none.md#Lamp"])).stderr).toContain('] "docs/none.md" is not in the index\n');
+  });
+
   it("are in the ledger whoever asked, and looking at nothing makes no workspace", async () => {
     const reads = await run(["symbol", "show", "@NONE/A"]);
     expect([reads.exit, existsSync(join(root, ".verbatim"))]).toEqual([1, false]);

@@ -77,6 +77,24 @@ describe.each(GENERATIONS)("a workspace without an index, for the %s client", (g
     expect((await call(client(), "context_search", { query: "them" })).answer).toMatchObject({ total: 1 });
   });
 
+  it("says which field is missing, and requires what a tool cannot read from a terminal", async () => {
+    const required = new Map(
+      (await client().listTools()).tools.map((tool) => [tool.name, tool.inputSchema["required"]]),
+    );
+    expect(required.get("patch_check")).toEqual(["patch"]);
+    expect(required.get("context_pack")).toEqual(["file_request"]);
+    for (const [name, pointer] of [
+      ["patch_check", "/patch"],
+      ["context_pack", "/file_request"],
+      ["context_search", "/query"],
+      ["context_expand", "/refs"],
+    ] as const) {
+      const { isError, answer } = await call(client(), name, {});
+      expect(isError).toBe(true);
+      expect(answer.error).toMatchObject({ code: "INPUT_INVALID", message: `${pointer}: is missing`, where: pointer });
+    }
+  });
+
   it("has prompts that name tools, and refuses arguments that they do not have", async () => {
     const prompting = client() as unknown as Prompting;
     const { prompts } = await prompting.listPrompts();

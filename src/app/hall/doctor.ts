@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { type CaseWords, isVerbatimError, wordsAt } from "../../core/errors/index.ts";
 import { verifyLedger } from "../../core/ledger/verify.ts";
+import { count } from "../../core/text/index.ts";
 import { gapsOf, guardOrder } from "../../rooms/catalytic/index.ts";
 import { CODE_GRAMMARS } from "../../rooms/context/index.ts";
 import { builtInProfiles } from "../../rooms/workflow/index.ts";
@@ -228,7 +229,10 @@ async function checkStore(ports: HallPorts): Promise<Found[]> {
     const first = verdict.problems[0];
     const database = ok("database", facts.join(", "));
     if (first === undefined)
-      return [database, ok("ledger", `${verdict.entries} entries in ${verdict.streams} streams verified`)];
+      return [
+        database,
+        ok("ledger", `${count(verdict.entries, "entry", "entries")} in ${count(verdict.streams, "stream")} verified`),
+      ];
     const message = `${first.code} in stream ${first.stream} at position ${first.position}`;
     const fix = { cli: "See every problem: verbatim ledger verify", others: "Verify the ledger to see every problem." };
     return [database, { name: "ledger", status: "fail", message, fix }];

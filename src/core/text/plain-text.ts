@@ -32,6 +32,6 @@ export function showPlace(text: string): string {
 }
 
 /** So many of a thing, as one says it. */
-export function count(many: number, what: string): string {
-  return `${many} ${what}${many === 1 ? "" : "s"}`;
+export function count(many: number, one: string, more = `${one}s`): string {
+  return `${many} ${many === 1 ? one : more}`;
 }

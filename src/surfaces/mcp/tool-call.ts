@@ -52,6 +52,8 @@ function readInput(tool: ToolPlan, asked: Input): { readonly verb: ToolVerb; rea
   }
   const foreign = Object.keys(rest).find((field) => !verb.fields.includes(field));
   if (foreign !== undefined) throw refuseField(tool, verb, foreign);
+  const missing = verb.needs?.find((field) => rest[field] === undefined);
+  if (missing !== undefined) throw invalid(`/${missing}`, "is missing");
   const whole = Object.entries({ ...verb.defaults, ...rest });
   return { verb, input: Object.fromEntries(whole.map(([field, value]) => [verb.renamed?.[field] ?? field, value])) };
 }

@@ -65,7 +65,7 @@ async function toInputSchema(app: App, tool: ToolPlan, operations: readonly Oper
   return { type: "object", properties, required: required ?? [], additionalProperties: false };
 }
 
-function pickFields(operation: Operation, { fields, renamed = {}, defaults = {} }: ToolVerb): Fields {
+function pickFields(operation: Operation, { fields, needs = [], renamed = {}, defaults = {} }: ToolVerb): Fields {
   const schema = toJsonSchema(operation.input) as Fields;
   const known = (field: string) => renamed[field] ?? field;
   const properties = Object.fromEntries(
@@ -74,7 +74,8 @@ function pickFields(operation: Operation, { fields, renamed = {}, defaults = {} 
       return [field, { ...schema.properties[known(field)]!, ...own }];
     }),
   );
-  const required = fields.filter((field) => schema.required?.includes(known(field)) && !Object.hasOwn(defaults, field));
+  const isNeeded = (field: string) => needs.includes(field) || schema.required?.includes(known(field)) === true;
+  const required = fields.filter((field) => isNeeded(field) && !Object.hasOwn(defaults, field));
   return { properties, required };
 }
 

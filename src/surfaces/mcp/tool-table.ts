@@ -9,6 +9,8 @@ export interface ToolVerb {
   readonly action: string;
   readonly operation: OperationName;
   readonly fields: readonly string[];
+  /** Fields that have to be there: what the operation would read from elsewhere, a tool cannot. */
+  readonly needs?: readonly string[];
   /** Fields that have another name in the operation, and which. */
   readonly renamed?: Readonly<Record<string, string>>;
   /** Fields that may be left out here, and what they are then. */
@@ -43,6 +45,7 @@ type Field<N extends OperationName> = keyof Input<N> & string;
 interface VerbHints<N extends OperationName, R extends string> extends Pick<ToolVerb, "action" | "caged"> {
   readonly fields: readonly (Field<N> | NoInfer<R>)[];
   readonly ownerFields?: readonly Field<N>[];
+  readonly needs?: readonly Field<N>[];
   readonly renamed?: Readonly<Record<R, Field<N>>>;
   readonly defaults?: Partial<Input<N>>;
   readonly part?: keyof Output<N> & string;
@@ -121,6 +124,7 @@ const TOOLS: readonly ToolPlan[] = [
         action: "pack",
         caged: true,
         fields: ["file_request"],
+        needs: ["file_request"],
         split: ({ summary, sha256, text }) => ({ record: { summary, sha256 }, texts: [text] }),
       }),
     ],
@@ -167,7 +171,12 @@ const TOOLS: readonly ToolPlan[] = [
       "repair the line that result and advice name (context_expand shows what is there now), patch_check again until the " +
       "verdict is accept.",
     verbs: [
-      defineToolVerb("workflow.patch-check", { action: "check", caged: true, fields: ["patch", "no_git", "format"] }),
+      defineToolVerb("workflow.patch-check", {
+        action: "check",
+        caged: true,
+        fields: ["patch", "no_git", "format"],
+        needs: ["patch"],
+      }),
     ],
     idempotent: true,
     openWorld: false,

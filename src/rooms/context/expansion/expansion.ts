@@ -41,6 +41,8 @@ export interface ExpansionPorts {
 interface ResolvedRef {
   /** What is recorded: the symbol's id, or that of the section. */
   readonly ref: string;
+  /** The address as it was written, for whoever is told about it. */
+  readonly asked?: string;
   readonly slice: string | null;
   readonly section: Section;
 }
@@ -153,7 +155,7 @@ async function resolveRef(
     case "address": {
       const section = view.findLoaded(asked.target) ?? (await view.resolve(context, asked.target, asked.address));
       // The contract knows symbols and sections: the record names the section that the address meant.
-      return { ref: section.section_id, slice, section };
+      return { ref: section.section_id, asked: asked.address, slice, section };
     }
   }
 }
@@ -189,7 +191,7 @@ function cutWithin(
     cuts.push(cut);
     // What follows a breach is not charged, so it is not read either, and its own faults do not matter.
     const breach = meter.charge({ section_id: cut.section.section_id, bytes: cut.bytes.length });
-    if (breach !== null) throw budgetError(breach, one.ref);
+    if (breach !== null) throw budgetError(breach, one.asked ?? one.ref);
   }
   const { totals } = meter;
   return { cuts, used: mapBudgets((budget) => Number(totals[budget])) };
@@ -202,13 +204,13 @@ function cutWithin(
 export function cutRef(
   ports: Pick<ExpansionPorts, "crypto" | "contents">,
   view: IndexView,
-  { ref, slice, section }: ResolvedRef,
+  { ref, asked, slice, section }: ResolvedRef,
   looked: Set<string> = new Set(),
 ): Cut {
   const lines = ports.contents.open(view, section, looked);
   const { line_start: first, line_end: last } = section;
   const taken = slice ?? defaultSlice(lines, first, last);
-  const content = applySlice({ lines, first, last }, taken, ref);
+  const content = applySlice({ lines, first, last }, taken, asked ?? ref);
   const bytes = encodeUtf8(content);
   return { ref, slice: taken, section, content, bytes, content_hash: ports.crypto.sha256(bytes) };
 }

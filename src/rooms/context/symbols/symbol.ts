@@ -202,12 +202,19 @@ export function resolveTarget(target: Target, lookup: SectionLookup, label = "Th
   const whole = sections?.[0];
   if (sections === undefined || whole === undefined) {
     throw new VerbatimError("FILE_NOT_INDEXED", {
-      message: `${label} points to ${showPath(file_path)}, which is not in the index`,
+      message: isOwnAddress(label, file_path)
+        ? `${showPath(file_path)} is not in the index`
+        : `${label} points to ${showPath(file_path)}, which is not in the index`,
       where: file_path,
       details: { file_path },
     });
   }
   return target.type === "FILE" ? whole : findHeading(target.parts, sections, file_path, label);
+}
+
+/** Whether what was asked for is the path itself, and not a symbol that leads there. */
+function isOwnAddress(label: string, file_path: string): boolean {
+  return label === file_path || label.startsWith(`${file_path}#`);
 }
 
 function findHeading(

@@ -182,6 +182,10 @@ export const noun: Noun = {
       path: ["list"],
       examples: ["verbatim catalytic list", "verbatim catalytic list --status halted --json"],
       render({ runs }, io) {
+        if (runs.length === 0) {
+          io.line(`no catalytic runs: ${io.paint.bold("verbatim catalytic run --help")}`);
+          return;
+        }
         const rows = runs.map((run) => [
           run.run_id,
           FINISHED.includes(run.status) ? run.status : `${run.status} !`,

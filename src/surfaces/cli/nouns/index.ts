@@ -10,6 +10,8 @@ const RULES = {
   git: "the text files that git tracks, because the configuration names no sources",
 } as const;
 
+const NONE = "none: the folder is not a git repository, and the configuration names no sources";
+
 /** What is said of so many files of a reason, where its own word says too little. */
 const LEFT_OUT: Readonly<Record<string, readonly [one: string, many: string]>> = {
   large: ["too large", "too large"],
@@ -19,16 +21,25 @@ const LEFT_OUT: Readonly<Record<string, readonly [one: string, many: string]>> =
   secret: ["that may be secret", "that may be secret"],
 };
 
+type Built = Output<"context.index-build">;
+
 /** Which rule chose the sources, and what it left out. */
-function describeSources({ rule, left_out }: Output<"context.index-build">["sources"]): string {
+function describeSources({ sources, files }: Pick<Built, "sources" | "files">): string {
+  if (hasNoRule({ sources, files })) return NONE;
+  const { rule, left_out } = sources;
   const counts = Object.entries(left_out).map(
     ([reason, many]) => `${many} ${LEFT_OUT[reason]?.[many === 1 ? 0 : 1] ?? reason}`,
   );
   return `${RULES[rule]}${counts.length === 0 ? "" : `; left out: ${counts.join(", ")}`}`;
 }
 
+/** Nobody named the folders of the contract, so it says nothing that they are not there. */
+function hasNoRule({ sources, files }: Pick<Built, "sources" | "files">): boolean {
+  return sources.rule === "contract" && files === 0;
+}
+
 /** What is not cut into sections though it was asked for. */
-function* describeOutline({ missing, unparsed }: Output<"context.index-build">["outline"]): Iterable<string> {
+function* describeOutline({ missing, unparsed }: Built["outline"]): Iterable<string> {
   if (missing !== null) yield `files of code are one section each: the grammars cannot be used (${missing})`;
   for (const { file_path, code } of unparsed.slice(0, MOST)) yield `${showLine(file_path)} is one section (${code})`;
   if (unparsed.length > MOST) yield `and ${unparsed.length - MOST} more files of code are one section each`;
@@ -44,12 +55,14 @@ const build = defineVerb("context.index-build", {
     );
     io.line(`index ${built.index_hash}`);
     // Who named the sources knows which they are.
-    if (built.sources.rule !== "configuration") io.line(`sources ${describeSources(built.sources)}`);
+    if (built.sources.rule !== "configuration") io.line(`sources ${describeSources(built)}`);
     for (const note of describeOutline(built.outline)) io.line(`${io.paint.warn("note")} ${note}`);
-    for (const glob of built.empty_globs) io.line(`${io.paint.warn("note")} no file matches ${showLine(glob)}`);
+    for (const glob of hasNoRule(built) ? [] : built.empty_globs)
+      io.line(`${io.paint.warn("note")} no file matches ${showLine(glob)}`);
     for (const path of built.skipped_links)
       io.line(`${io.paint.warn("note")} the folder link ${showLine(path)} was not followed`);
-    if (built.files === 0) io.line(`next: ${io.paint.bold("verbatim init")} proposes sources`);
+    if (built.files === 0)
+      io.line(`next: ${io.paint.bold("verbatim init")} proposes sources; in a git repository none need to be named`);
     else io.line(`next: ${io.paint.bold("verbatim section list")} or ${io.paint.bold('verbatim search "words"')}`);
   },
 });
@@ -86,7 +99,7 @@ export const noun: Noun = {
         io.line(`index    ${status.index_hash}`);
         io.line(`built    ${status.built_at} (${Math.round(status.age_ms / 1000)} s ago)`);
         io.line(`holds    ${count(status.files, "file")}, ${count(status.sections, "section")}`);
-        io.line(`sources  ${describeSources(status.sources)}`);
+        io.line(`sources  ${describeSources(status)}`);
         io.line(
           `outline  ${status.outline.kind}${status.outline.grammars === null ? "" : ` (${status.outline.grammars})`}`,
         );

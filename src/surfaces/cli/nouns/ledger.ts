@@ -1,4 +1,5 @@
 import { formatCanonical } from "../../../core/canonical/index.ts";
+import { count } from "../../../core/text/index.ts";
 import { formatTable, shortId } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
@@ -45,7 +46,9 @@ const verify = defineVerb("ledger.verify", {
       );
     }
     const word = report.ok ? io.paint.good("verified") : io.paint.bad("not verified");
-    io.line(`${word} ${report.entries} entries in ${report.streams} streams, root ${report.root_hash ?? "unknown"}`);
+    io.line(
+      `${word} ${count(report.entries, "entry", "entries")} in ${count(report.streams, "stream")}, root ${report.root_hash ?? "unknown"}`,
+    );
     for (const one of report.proves) io.line(`  proves: ${one}`);
     for (const one of report.does_not_prove) io.line(`  does not prove: ${one}`);
   },

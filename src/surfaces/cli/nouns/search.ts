@@ -45,7 +45,9 @@ export const noun: Noun = {
         io.line(`${results.length} of ${total} ${total === 1 ? "section" : "sections"}`);
         const first = results[0];
         if (total === 0)
-          io.line(`next: try fewer words; ${io.paint.bold("verbatim section list")} shows what is indexed`);
+          io.line(
+            `next: try fewer words; ${io.paint.bold("verbatim index status")} says what is searched and left out`,
+          );
         if (first !== undefined)
           io.line(`next: ${io.paint.bold(`verbatim expand '${toTyped(first)}' --slice '${first.slice}'`)}`);
       },
