@@ -13,6 +13,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   if (isHook(argv)) await openHook(argv);
   else if (surface === "mcp") await startMcp(rest);
   else if (surface === "studio") await startStudio(rest);
+  else if (surface === "serve") await startServe(rest);
   else if (surface === "--supervise") await startSupervised();
   else if (surface === "demo" && rest.includes("--studio")) await startDemo(argv);
   else await startCli(argv);
@@ -37,6 +38,17 @@ async function startStudio(argv: readonly string[], env = process.env): Promise<
   const pages = fileURLToPath(new URL("../dist/studio", import.meta.url));
   process.exitCode = await runStudio({ ...world, pages, signal: stop.signal, openMcp });
   typed.typed?.close();
+}
+
+/** The server of a team; an interrupt closes it. */
+async function startServe(argv: readonly string[]): Promise<void> {
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop.abort());
+  const { runServe } = await import("./surfaces/http/serve.ts");
+  const { stdout, stderr, platform, env } = process;
+  const world = { argv, cwd: process.cwd(), env, platform, version: readVersion(), stdout, stderr };
+  const pages = fileURLToPath(new URL("../dist/studio", import.meta.url));
+  process.exitCode = await runServe({ ...world, pages, signal: stop.signal });
 }
 
 /** The story, then the Studio over its sample until somebody interrupts it. Without a terminal the story says how. */

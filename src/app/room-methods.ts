@@ -290,10 +290,18 @@ export interface StudioMethods {
 
 /** The operations of `team` as methods. */
 export interface TeamMethods {
+  /** Says whose token a hash belongs to, and what it may do; nobody's where it is not good. */
+  readonly authorize: Method<"team.authorize">;
   /** Registers a git repository with a workspace, so that jobs can change its files. */
   readonly repositoryAdd: Method<"team.repository-add">;
   /** Lists the repositories of a workspace. */
   readonly repositoryList: Method<"team.repository-list">;
+  /** Makes a token for the HTTP API of a team's workspace, and shows it this once. */
+  readonly tokenAdd: Method<"team.token-add">;
+  /** Lists the tokens of a workspace, without what is secret of them. */
+  readonly tokenList: Method<"team.token-list">;
+  /** Makes a token worthless, at once. */
+  readonly tokenRevoke: Method<"team.token-revoke">;
   /** Works on the jobs of a team until interrupted; what they change becomes commits at the remote. */
   readonly worker: Method<"team.worker">;
   /** Tells a worker to take no new job, and to end when it is idle. */

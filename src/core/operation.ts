@@ -9,7 +9,7 @@ export type Surface = "cli" | "mcp" | "http" | "library";
 /** Surfaces that run on the caller's own machine and may name files there. */
 export const LOCAL_SURFACES: readonly Surface[] = ["cli", "library"];
 
-/** Roles of a workspace, least first. Until there are teams, whoever has the token of the server is its owner. */
+/** Roles of a workspace, least first. Whoever has the token of a server is its owner; a team's tokens name their role. */
 export const WORKSPACE_ROLES = ["reader", "reviewer", "owner"] as const;
 /** Roles in a world, least first. */
 export const WORLD_ROLES = ["viewer", "player", "operator"] as const;
@@ -20,6 +20,8 @@ export interface Who {
   readonly world?: (typeof WORLD_ROLES)[number];
 }
 
+export const READER: Who = { workspace: "reader" };
+export const REVIEWER: Who = { workspace: "reviewer" };
 export const OWNER: Who = { workspace: "owner" };
 export const OPERATOR: Who = { workspace: "owner", world: "operator" };
 export const VIEWER: Who = { workspace: "owner", world: "viewer" };

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { AUDIT_RECORDS } from "../../src/app/team/records.ts";
 import { isJsonObject, type JsonObject, parseJson } from "../../src/core/canonical/index.ts";
 import { CATALYTIC_RECORDS } from "../../src/rooms/catalytic/contracts/records.ts";
 import { CONTEXT_RECORDS } from "../../src/rooms/context/contracts/records.ts";
@@ -18,6 +19,7 @@ const ROOMS = {
   job: JOB_RECORDS,
   workflow: WORKFLOW_RECORDS,
   world: WORLD_RECORDS,
+  audit: AUDIT_RECORDS,
 } as const;
 type Room = keyof typeof ROOMS;
 
@@ -152,6 +154,17 @@ const RARE: readonly Entry[] = [
     stream: "job/job_0123456789abcdef",
     kind: "WRITE_INTENT",
     body: { step_id: RUN, base_sha256: HASH, result_sha256: HASH },
+  },
+  {
+    stream: "audit",
+    kind: "TOKEN_ADDED",
+    body: { name: "mira", role: "reviewer", expires: "2026-12-24T09:00:00.000Z" },
+  },
+  { stream: "audit", kind: "TOKEN_REVOKED", body: { name: "mira" } },
+  {
+    stream: "audit",
+    kind: "REPOSITORY_ADDED",
+    body: { id: RUN, name: "harbour", default_branch: "main", roots: ["1".repeat(40)] },
   },
   { stream: "catalytic/run", kind: "MEMO_MISS", body: { key: HASH, reason: "ABSENT" } },
   { stream: "catalytic/run", kind: "MEMO_HIT", body: { key: HASH, source_run_id: "r", source_proof_hash: HASH } },

@@ -5,6 +5,7 @@ import { type App, openApp } from "../../src/app/call.ts";
 import { NOUNS } from "../../src/surfaces/cli/nouns.ts";
 import { type GeneratedFlag, toFlags } from "../../src/surfaces/cli/program.ts";
 import type { Verb } from "../../src/surfaces/cli/verb.ts";
+import { runServe } from "../../src/surfaces/http/serve.ts";
 import { runStudio } from "../../src/surfaces/http/studio.ts";
 import { runMcp } from "../../src/surfaces/mcp/mcp.ts";
 
@@ -40,6 +41,7 @@ export async function formatCliPage(): Promise<string> {
     }
     parts.push(await formatServer("mcp", (world) => runMcp(world as never)));
     parts.push(await formatServer("studio", (world) => runStudio(world as never)));
+    parts.push(await formatServer("serve", (world) => runServe(world as never)));
     return `${[HEAD, formatContents(), ...parts].join("\n\n")}\n`;
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -51,6 +53,7 @@ function formatContents(): string {
   const servers = [
     "| [mcp](#mcp) | the Model Context Protocol |",
     "| [studio](#studio) | the Studio and the HTTP API |",
+    "| [serve](#serve) | the HTTP API of a team |",
   ];
   return ["| noun | does |", "|---|---|", ...rows, ...servers].join("\n");
 }

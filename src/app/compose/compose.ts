@@ -36,6 +36,8 @@ export interface CallOptions {
   readonly interrupts?: Interrupts;
   /** What of starting commands the surface lets this caller do. */
   readonly starting?: Starting;
+  /** Who asks, as the ledger says it, where the surface knows more than its own name. */
+  readonly actor?: string;
   /** Told of work that goes on after the answer; ended when nobody is to wait for it any more. */
   readonly hold?: (work: (signal: AbortSignal) => Promise<unknown>) => void;
   /** Told when the answer was given before and is given again. */
@@ -51,8 +53,8 @@ const calls = new AsyncLocalStorage<CallOptions>();
 /** Runs a call with what its surface knows about it. */
 export function withCall<T>(options: CallOptions | undefined, run: () => Promise<T>): Promise<T> {
   // Every promise of the process costs more once something travels with them, so only what has to does.
-  const { signal, progress, assertDeliverable, starting } = options ?? {};
-  const isPlain = [signal, progress, assertDeliverable, starting].every((one) => one === undefined);
+  const { signal, progress, assertDeliverable, starting, actor } = options ?? {};
+  const isPlain = [signal, progress, assertDeliverable, starting, actor].every((one) => one === undefined);
   return options === undefined || isPlain ? run() : calls.run(options, run);
 }
 
@@ -248,7 +250,9 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
 
   return {
     surface: options.surface,
-    actor: options.surface,
+    get actor() {
+      return calls.getStore()?.actor ?? options.surface;
+    },
     env: options.env,
     platform: options.platform,
     start: options.start,

@@ -1,7 +1,9 @@
 import { VerbatimError } from "../../core/errors/index.ts";
+import { formatTime } from "../../core/time.ts";
 import type { Wiring } from "../operations.ts";
 import { TEAM_OPERATIONS } from "../team/operations.ts";
 import type { TeamPorts } from "../team/ports.ts";
+import { AUDIT_RECORDS, AUDIT_STREAM } from "../team/records.ts";
 
 const GONE_MS = 15_000;
 
@@ -9,7 +11,7 @@ const GONE_MS = 15_000;
 export const wiring: Wiring<typeof TEAM_OPERATIONS> = {
   operations: TEAM_OPERATIONS,
   async ports(composition): Promise<TeamPorts> {
-    const { databaseUrl, ids } = composition;
+    const { databaseUrl, ids, random, crypto } = composition;
     return {
       async addRepository(name, remote, branch) {
         requireUrl(databaseUrl());
@@ -18,11 +20,15 @@ export const wiring: Wiring<typeof TEAM_OPERATIONS> = {
         const id = ids.uuid();
         const mirror = await openUnproved(composition, id, remote);
         const roots = await mirror.readRoots(branch);
-        return store.transact(async ({ team }) => {
+        return store.transact(async ({ team, ledger }) => {
           const known = (await team!.repositories()).find((one) => one.name === name);
           if (known === undefined) {
             const row = { id, name, remote, default_branch: branch, roots };
             await team!.addRepository(row);
+            const { remote: _, ...body } = row;
+            await ledger.append(AUDIT_STREAM, "next", [
+              AUDIT_RECORDS.make("REPOSITORY_ADDED", composition.actor, body),
+            ]);
             return { ...row, existing: false };
           }
           const isSame = known.remote === remote && known.default_branch === branch;
@@ -38,6 +44,40 @@ export const wiring: Wiring<typeof TEAM_OPERATIONS> = {
         requireUrl(databaseUrl());
         const { runWorker } = await import("./team-worker.ts");
         return runWorker(composition, input);
+      },
+      async addToken(name, role, days) {
+        requireUrl(databaseUrl());
+        const store = await composition.store("append");
+        const token = `vt_${Buffer.from(random.bytes(32)).toString("hex")}`;
+        const token_sha256 = crypto.sha256(token);
+        const created_by = composition.actor;
+        return store.transact(async ({ team, ledger }) => {
+          const expires_ms = await team!.addToken({ token_sha256, name, role, created_by }, days);
+          if (expires_ms === null) throw new VerbatimError("TOKEN_EXISTS", { details: { name } });
+          const body = { name, role, expires: formatTime(expires_ms) };
+          await ledger.append(AUDIT_STREAM, "next", [AUDIT_RECORDS.make("TOKEN_ADDED", created_by, body)]);
+          return { token, expires_ms };
+        });
+      },
+      async listTokens() {
+        requireUrl(databaseUrl());
+        return (await composition.store("read")).read(({ team }) => team!.tokens());
+      },
+      async revokeToken(name) {
+        requireUrl(databaseUrl());
+        const store = await composition.store("append");
+        return store.transact(async ({ team, ledger }) => {
+          if (!(await team!.revokeToken(name))) return false;
+          const entry = AUDIT_RECORDS.make("TOKEN_REVOKED", composition.actor, { name });
+          await ledger.append(AUDIT_STREAM, "next", [entry]);
+          return true;
+        });
+      },
+      async findToken(hash) {
+        if (databaseUrl() === undefined) return null;
+        const tokens = await (await composition.store("read")).read(({ team }) => team!.tokens());
+        const found = tokens.find(({ token_sha256, state }) => token_sha256 === hash && state === "good");
+        return found === undefined ? null : { name: found.name, role: found.role };
       },
       async listWorkers() {
         requireUrl(databaseUrl());

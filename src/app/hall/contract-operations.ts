@@ -2,7 +2,7 @@ import { z } from "zod";
 import { decodeUtf8, findIllFormed, locatePointers, parseJson } from "../../core/canonical/index.ts";
 import { type JsonContract, judgeObject, type TextContract } from "../../core/contracts/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
-import { defineOperation, LOCAL_SURFACES, OWNER } from "../../core/operation.ts";
+import { defineOperation, LOCAL_SURFACES, READER } from "../../core/operation.ts";
 import type { Crypto, LocalFiles } from "../../core/ports.ts";
 import { formatContractSchema } from "./contract-files.ts";
 import { CONTRACTS, findContract, toContractId } from "./contracts.ts";
@@ -14,7 +14,7 @@ const list = defineOperation({
   name: "contract.list",
   summary: "Lists the contract objects.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   input: z.strictObject({}),
   output: z.strictObject({
     objects: z.array(z.strictObject({ id: z.string(), title: z.string(), media: z.string(), summary: z.string() })),
@@ -33,7 +33,7 @@ const show = defineOperation({
   name: "contract.show",
   summary: "Shows the schema of a contract object.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   input: z.strictObject({ object: objectName }),
   output: z.strictObject({ schema: z.record(z.string(), z.unknown()) }),
   run: async (_: unknown, { object }) => {

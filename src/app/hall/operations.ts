@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { sortedByCodePoint } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
-import { defineOperation, LOCAL_SURFACES, OWNER } from "../../core/operation.ts";
+import { defineOperation, LOCAL_SURFACES, READER } from "../../core/operation.ts";
 import { listAreas } from "../conformance/areas.ts";
 import { runVectors } from "../conformance/runner.ts";
 import { parseVectors, type Vector } from "../conformance/vector.ts";
@@ -57,7 +57,7 @@ const doctor = defineOperation({
   name: "hall.doctor",
   summary: "Checks this machine and this workspace; each line says ok, warn or fail.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   surfaces: [...LOCAL_SURFACES, "http"],
   input: z.strictObject({}),
   output: CHECKED,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { VerbatimError, wordsAt } from "../../core/errors/index.ts";
-import { defineOperation, LOCAL_SURFACES, OWNER } from "../../core/operation.ts";
+import { defineOperation, LOCAL_SURFACES, READER } from "../../core/operation.ts";
 import { CHECKED } from "../hall/checks.ts";
 import { workspaceName } from "../team/names.ts";
 import type { StorePorts } from "./ports.ts";
@@ -10,7 +10,7 @@ const status = defineOperation({
   name: "store.status",
   summary: "Says what the store holds and whether it is as this Verbatim needs it. Changes nothing.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   surfaces: [...LOCAL_SURFACES, "http"],
   input: z.strictObject({}),
   output: CHECKED,

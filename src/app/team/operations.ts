@@ -3,6 +3,7 @@ import { uuid } from "../../core/contracts/index.ts";
 import { defineOperation, LOCAL_SURFACES } from "../../core/operation.ts";
 import { repositoryName, workspaceName } from "./names.ts";
 import type { TeamPorts } from "./ports.ts";
+import { TOKEN_OPERATIONS } from "./token-operations.ts";
 
 const login = z
   .string()
@@ -159,4 +160,12 @@ const workerDrain = defineOperation({
 });
 
 /** Everything under `team.` */
-export const TEAM_OPERATIONS = [workspaceAdd, repositoryAdd, repositoryList, worker, workerList, workerDrain] as const;
+export const TEAM_OPERATIONS = [
+  workspaceAdd,
+  repositoryAdd,
+  repositoryList,
+  worker,
+  workerList,
+  workerDrain,
+  ...TOKEN_OPERATIONS,
+] as const;

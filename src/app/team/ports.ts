@@ -48,7 +48,24 @@ export interface ListedWorker {
   readonly silent_ms: number;
 }
 
+type Role = "reader" | "reviewer" | "owner";
+
+/** A token as people see it. */
+export interface ListedToken {
+  readonly name: string;
+  readonly role: Role;
+  readonly state: "good" | "expired" | "revoked";
+  readonly created_by: string;
+  readonly expires_ms: number;
+}
+
 export interface TeamPorts {
+  /** TOKEN_EXISTS. */
+  addToken(name: string, role: Role, days: number): Promise<{ readonly token: string; readonly expires_ms: number }>;
+  listTokens(): Promise<readonly ListedToken[]>;
+  revokeToken(name: string): Promise<boolean>;
+  /** Whose token a hash belongs to; null when it is nobody's or not good any more, and where the store is a file. */
+  findToken(hash: string): Promise<{ readonly name: string; readonly role: Role } | null>;
   /** Fetches the repository and keeps what tells it from others. REPOSITORY_EXISTS, REMOTE_INVALID, REMOTE_UNAVAILABLE. */
   addRepository(name: string, remote: string, branch: string): Promise<Repository & { readonly existing: boolean }>;
   listRepositories(): Promise<readonly Repository[]>;

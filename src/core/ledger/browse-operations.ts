@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { compareCodePoints, parseJson } from "../canonical/index.ts";
 import { VerbatimError } from "../errors/index.ts";
-import { defineOperation, OWNER } from "../operation.ts";
+import { defineOperation, READER } from "../operation.ts";
 import type { IndexedEntry, LedgerReader } from "../ports.ts";
 import { formatTime, isTime, parseTime } from "../time.ts";
 import { formatEntry } from "./entry.ts";
@@ -33,7 +33,7 @@ export const ledgerBrowse = defineOperation({
   name: "ledger.browse",
   summary: "Lists entries of all streams, newest first, by stream, kind, actor and time.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   input: z.strictObject({
     before: count.optional().describe("Only entries below this global index: where the last page ended."),
     streams: names.optional().describe("Only these streams."),
@@ -70,7 +70,7 @@ export const ledgerEntry = defineOperation({
   name: "ledger.entry",
   summary: "Shows one entry: its fields, its exact bytes, and its neighbours in its stream.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   input: z.strictObject({
     index: count.optional().describe("Global index of the entry."),
     hash: hash.optional().describe("Hash of the entry, instead of its index."),
@@ -131,7 +131,7 @@ export const ledgerStreams = defineOperation({
   name: "ledger.streams",
   summary: "Lists the streams of the ledger with their lengths, by name.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   input: z.strictObject({
     prefix: z.string().max(500).default("").describe("Only streams whose names begin so."),
     after: z.string().max(500).optional().describe("Only streams after this one, by name."),
@@ -156,7 +156,7 @@ export const ledgerGrowth = defineOperation({
   name: "ledger.growth",
   summary: "Counts the entries written in each part of a time, by room.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   input: z.strictObject({
     from: time.optional().describe("Beginning of the time (default: when the first entry was written)."),
     to: time.optional().describe("End of the time (default: after the last entry)."),
@@ -212,7 +212,7 @@ export const ledgerCheckpoints = defineOperation({
   name: "ledger.checkpoints",
   summary: "Lists the checkpoints that were signed, newest first.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   input: z.strictObject({
     before: count.optional().describe("Only checkpoints recorded below this global index."),
     limit: z.int().min(1).max(200).default(50).describe("Maximum number of checkpoints."),

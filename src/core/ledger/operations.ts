@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { parseJson } from "../canonical/index.ts";
 import { VerbatimError } from "../errors/index.ts";
-import { defineOperation, LOCAL_SURFACES, OWNER } from "../operation.ts";
+import { defineOperation, LOCAL_SURFACES, READER } from "../operation.ts";
 import type { LedgerReader } from "../ports.ts";
 import { BROWSE_OPERATIONS } from "./browse-operations.ts";
 import { ledgerCheckpoint } from "./checkpoint-operation.ts";
@@ -34,7 +34,7 @@ export const ledgerShow = defineOperation({
   name: "ledger.show",
   summary: "Shows the ledger entries of one stream, or of all.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   input: z.strictObject({
     stream: stream.optional().describe("Only this stream; positions are used instead of global indexes."),
     from: count.default(0).describe("First position of the stream, or first global index."),
@@ -64,7 +64,7 @@ export const ledgerExport = defineOperation({
   name: "ledger.export",
   summary: "Writes entries as canonical JSON Lines, in global order or in the order of one stream.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   input: z.strictObject({ stream: stream.optional().describe("Only this stream.") }),
   output: z.strictObject({ entries: count }),
   run: async ({ store }: LedgerPorts, input) =>
@@ -106,7 +106,7 @@ export const ledgerProve = defineOperation({
   name: "ledger.prove",
   summary: "Proves that an entry is in the ledger.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   input: z.strictObject({
     entry: hash.describe("Hash of the entry."),
     size: z.int().min(1).optional().describe("Size of the tree to prove against (default: the whole ledger)."),
@@ -127,7 +127,7 @@ export const ledgerProveConsistency = defineOperation({
   name: "ledger.prove-consistency",
   summary: "Proves that the ledger only grew between two sizes.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   input: z.strictObject({
     from: count.describe("The smaller size."),
     to: count.optional().describe("The larger size (default: the whole ledger)."),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { parseJson } from "../canonical/index.ts";
 import { VerbatimError } from "../errors/index.ts";
-import { defineOperation, LOCAL_SURFACES, OWNER } from "../operation.ts";
+import { defineOperation, LOCAL_SURFACES, READER } from "../operation.ts";
 import { type OpenedEnvelope, openEnvelopeFile } from "../trust/dsse.ts";
 import { parsePolicy } from "../trust/policy.ts";
 import { evaluateTrust } from "../trust/verdict.ts";
@@ -31,7 +31,7 @@ export const ledgerVerify = defineOperation({
   name: "ledger.verify",
   summary: "Verifies every stream, the global order and, if given, a signed checkpoint.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   surfaces: [...LOCAL_SURFACES, "http"],
   // Files of whoever asks; over HTTP the chain itself is verified.
   localFields: ["checkpoint", "trust"],

@@ -44,6 +44,7 @@ export type {
   StepFailure,
   TeamReader,
   TeamWriter,
+  TokenRow,
   WorkerBeat,
   WorkerRow,
   WorkItem,

@@ -17,6 +17,7 @@ export type {
   RepositoryRow,
   TeamReader,
   TeamWriter,
+  TokenRow,
   WorkerBeat,
   WorkerRow,
   WorkItem,

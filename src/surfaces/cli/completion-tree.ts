@@ -15,6 +15,7 @@ const SERVER = ["--port", "--host", "--token", "--tls-cert", "--tls-key", "--pub
 const SURFACES: Readonly<Record<string, readonly string[]>> = {
   mcp: ["--max-bytes", "--http", ...SERVER],
   studio: [...SERVER, "--at", "--no-web"],
+  serve: ["--port", "--host", "--tls-cert", "--tls-key", "--public-url", "--health", "--wait", "--no-web"],
 };
 
 /** Every noun and verb with its flags, as the shells need them. */

@@ -110,6 +110,12 @@ export const NOUNS: readonly NounEntry[] = [
     load: () => import("./nouns/repository.ts"),
   },
   {
+    noun: "token",
+    room: "team",
+    summary: "who may use the HTTP API of a team: add, list, revoke",
+    load: () => import("./nouns/token.ts"),
+  },
+  {
     noun: "worker",
     room: "team",
     summary: "work on the jobs of a team: list, drain",

@@ -138,7 +138,7 @@ function refuseFlag(flag: string): never {
 }
 
 /** Surfaces that src/main.ts starts. */
-const SURFACES = ["mcp", "studio"];
+const SURFACES = ["mcp", "studio", "serve"];
 
 function refuseNoun(word: string): never {
   const near = findNearest(word, [...NOUNS.map(({ noun }) => noun), ...SURFACES]);
@@ -272,7 +272,7 @@ function formatFirstHelp(paint: Paint, version: string): string[] {
     room = entry.room;
   }
   const team = NOUNS.filter((entry) => entry.room === TEAM).map(({ noun }) => noun);
-  lines.push(`${paint.bold(TEAM.padEnd(10))} ${team.join(", ")}: many machines, one record`);
+  lines.push(`${paint.bold(TEAM.padEnd(10))} ${[...team, "serve"].join(", ")}: many machines, one record`);
   // Not nouns of this surface: src/main.ts starts them.
   lines.push(formatNoun(paint, "servers", "mcp", "Model Context Protocol on standard input, or --http"));
   lines.push(formatNoun(paint, "", "studio", "HTTP API, MCP and a page on 127.0.0.1 (--no-web)"));

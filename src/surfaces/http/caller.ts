@@ -1,12 +1,14 @@
 import type { App } from "../../app/call.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
-import { type Who, WORLD_ROLES } from "../../core/operation.ts";
+import { type Who, WORKSPACE_ROLES, WORLD_ROLES } from "../../core/operation.ts";
 import { bearerOf, hashToken, isSameToken } from "./access.ts";
 import type { Sessions } from "./sessions.ts";
 
-/** Who is asking: the owner of the installation, or the holder of a token of one world. */
+/** Who is asking: the owner of the installation, somebody of a team, or the holder of a token of one world. */
 export interface Caller {
-  readonly role: "owner" | "operator" | "viewer";
+  readonly role: "owner" | "reviewer" | "reader" | "operator" | "viewer";
+  /** Name of a team's token. */
+  readonly name?: string;
   readonly world_id: string | null;
   readonly viewer: string | null;
   /** Under which requests are counted; null where nobody counts. */
@@ -14,6 +16,8 @@ export interface Caller {
   /** Public id of the session that asks; null for a token. */
   readonly session_id: string | null;
 }
+
+const TEAM_TOKEN = /^vt_[0-9a-f]{64}$/;
 
 /** Whoever owns the installation. */
 export const OWNER: Caller = { role: "owner", world_id: null, viewer: null, counted_as: null, session_id: null };
@@ -38,7 +42,7 @@ export class Callers {
     if (session === null) return await this.identifyToken(token);
     const { id, caller } = session;
     // A world's token may have been revoked since.
-    const now = caller.role === "owner" ? caller : await this.#identifyHash(caller.counted_as!);
+    const now = caller.role === "owner" && caller.name === undefined ? caller : await this.#identifyAgain(caller);
     return { ...now, session_id: id };
   }
 
@@ -47,7 +51,19 @@ export class Callers {
     if (this.#ownerToken !== null && isSameToken(token, this.#ownerToken)) {
       return { ...OWNER, counted_as: "owner" };
     }
-    return await this.#identifyHash(hashToken(token).toString("hex"));
+    const hash = hashToken(token).toString("hex");
+    return TEAM_TOKEN.test(token) ? await this.#identifyMember(hash) : await this.#identifyHash(hash);
+  }
+
+  async #identifyAgain({ name, counted_as }: Caller): Promise<Caller> {
+    return name === undefined ? await this.#identifyHash(counted_as!) : await this.#identifyMember(counted_as!);
+  }
+
+  /** Asked each time, so that a token which was revoked opens nothing from then on. */
+  async #identifyMember(hash: string): Promise<Caller> {
+    const { name, role } = await this.#app.call("team.authorize", { token_sha256: hash });
+    if (name === null || role === null) throw new VerbatimError("AUTH_REQUIRED");
+    return { role, name, world_id: null, viewer: null, counted_as: hash, session_id: null };
   }
 
   async #identifyHash(hash: string): Promise<Caller> {
@@ -68,13 +84,18 @@ export function requireWorld(caller: Caller, worldId: string): void {
  * Whether somebody may call an operation: the owner whatever a role of the workspace may, the holder of a world's token what
  * a role in that world may. Which world it is about is checked by `requireWorld`.
  */
-export function requireRight({ role }: Caller, { world }: Who): void {
+export function requireRight({ role }: Caller, { workspace, world }: Who): void {
   if (role === "owner") return;
+  if (role === "reader" || role === "reviewer") {
+    if (WORKSPACE_ROLES.indexOf(role) >= WORKSPACE_ROLES.indexOf(workspace)) return;
+    throw new VerbatimError("ROLE_FORBIDDEN", { details: { role, needed: workspace } });
+  }
   if (world === undefined) throw new VerbatimError("OWNER_ONLY");
   if (WORLD_ROLES.indexOf(role) < WORLD_ROLES.indexOf(world)) throw new VerbatimError("OPERATOR_ONLY");
 }
 
 export function requireOwner(caller: Caller): void {
+  if (caller.role === "reader" || caller.role === "reviewer") requireRight(caller, { workspace: "owner" });
   if (caller.role !== "owner") throw new VerbatimError("OWNER_ONLY");
 }
 

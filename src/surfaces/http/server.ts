@@ -8,7 +8,7 @@ import { type AccessOptions, chooseStarting, chooseToken, toAddress } from "./ac
 import { STUDIO_POLICY, StudioAssets } from "./assets.ts";
 import { readInput } from "./body.ts";
 import { refuseForms } from "./body-type.ts";
-import { type Caller, Callers, requireOwner } from "./caller.ts";
+import { type Caller, Callers, requireOwner, requireRight } from "./caller.ts";
 import { Events } from "./events.ts";
 import { toErrorBody } from "./failure.ts";
 import { ownNames, requireOwnHost, requireOwnSite } from "./host-check.ts";
@@ -41,6 +41,8 @@ interface HttpOptions extends AccessOptions, TransportOptions {
   readonly mcp?: McpFetch | undefined;
   /** Folder with the pages of the Studio as they were built; without it the small page is served. */
   readonly studio?: string | undefined;
+  /** The server of a team: it posts jobs and waits for them, and neither runs commands nor changes files. */
+  readonly onlyQueues?: boolean;
   /** Told about failures that the caller must not see. */
   readonly log?: (thrown: unknown) => void;
 }
@@ -59,6 +61,8 @@ export interface RunningHttp extends AsyncDisposable {
 const SMALL_PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 const AUTONOMY_MS = 5000;
+/** What changes files where it is done by workers of a team. */
+const QUEUED: ReadonlySet<string> = new Set(["jobs.run", "jobs.submit"]);
 
 /** Starts the HTTP API with server-sent events and the small page. */
 export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
@@ -108,6 +112,7 @@ export async function makeHttpSurface(
     tasks = new Tasks(app, log),
     events = new Events(app, sessions, tasks, log),
     starting = () => "off",
+    onlyQueues = false,
   }: Omit<HttpOptions, "port" | keyof AccessOptions | keyof TransportOptions> & {
     readonly host: string;
     readonly transport?: Transport;
@@ -164,20 +169,29 @@ export async function makeHttpSurface(
   });
   addSessionEndRoutes(hono, sessions);
   const startingOf = ({ session_id }: Caller) => starting(sessions.openedBy(session_id));
-  addTaskRoutes(hono, tasks, startingOf);
-  addEventRoute(hono, events);
-  addRunRoutes(hono, app);
-  addLedgerRoutes(hono, app);
   const operations = (await listOperations()).filter(
     ({ surfaces, who }) => who !== undefined && (surfaces === undefined || surfaces.includes("http")),
   );
+  const requireOffered = (name: string): void => {
+    const isMutating = operations.find((one) => one.name === name)?.effect === "mutate";
+    if (onlyQueues && isMutating && !QUEUED.has(name)) throw new VerbatimError("USE_CHECKOUT", { where: name });
+  };
+  addTaskRoutes(hono, tasks, startingOf, requireOffered);
+  addEventRoute(hono, events);
+  addRunRoutes(hono, app);
+  addLedgerRoutes(hono, app);
   const rights: Rights = new Map(operations.map(({ name, who }) => [name, who]));
   const { hono: worlds, routes } = worldRoutes(app, streams, rights);
   hono.route("/api/worlds", worlds);
   hono.post("/api/operations/:name", async (call) => {
     const caller = call.get("caller");
-    requireOwner(caller);
-    return answerCall(call, app, call.req.param("name"), await readInput(call), 200, { starting: startingOf(caller) });
+    const name = call.req.param("name");
+    const operation = operations.find((one) => one.name === name);
+    // Roles in a world have routes of their own. What is not offered is known to the owner alone as such.
+    requireRight(caller, { workspace: operation?.who?.workspace ?? "owner" });
+    requireOffered(name);
+    const actor = caller.name === undefined ? {} : { actor: `user/${caller.name}` };
+    return answerCall(call, app, name, await readInput(call), 200, { starting: startingOf(caller), ...actor });
   });
   hono.get("/api/metrics", async (call) => {
     requireOwner(call.get("caller"));

@@ -19,6 +19,8 @@ export function addTaskRoutes(
   hono: Hono<{ Variables: Variables }>,
   tasks: Tasks,
   startingOf: (caller: Caller) => Starting,
+  /** Refuses, by throwing, what this server does for nobody. */
+  requireOffered: (operation: string) => void,
 ): void {
   hono.use("/api/tasks/*", async (call, next) => {
     requireOwner(call.get("caller"));
@@ -34,6 +36,7 @@ export function addTaskRoutes(
       });
     }
     const { operation, input, key } = asked.data;
+    requireOffered(operation);
     return call.json(await tasks.start(operation, input, key, startingOf(call.get("caller"))), 202);
   });
   hono.get("/api/tasks/:task", (call) => call.json(tasks.view(call.req.param("task"))));

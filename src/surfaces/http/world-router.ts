@@ -113,7 +113,7 @@ export async function answerCall(
   name: string,
   input: unknown,
   status = 200,
-  more: Pick<CallOptions, "starting"> = {},
+  more: Pick<CallOptions, "starting" | "actor"> = {},
 ): Promise<Response> {
   let isReplay = false;
   const onReplay = (): void => {

@@ -92,7 +92,7 @@ function toRefused(status: number, answer: unknown): Refused {
 interface Opened {
   readonly session: string;
   readonly id: string;
-  readonly role: "owner" | "operator" | "viewer";
+  readonly role: "owner" | "reviewer" | "reader" | "operator" | "viewer";
 }
 
 /** A token that is good for one world only; no screen here is for it. */

@@ -6,6 +6,7 @@ import type {
   RepositoryRow,
   TeamReader,
   TeamWriter,
+  TokenRow,
   WorkerBeat,
   WorkerRow,
   WorkItem,
@@ -38,7 +39,8 @@ const DISPATCH = "job_id, queue, generation, engine_id, repository_id, base_comm
 const INTENT = "step_id, job_id, ordinal, attempt, ref, parent, commit_id, tree, receipt, receipt_hash";
 
 const NOW_MS = "floor(extract(epoch from clock_timestamp()) * 1000)::bigint";
-const FORGOTTEN_MS = 7 * 24 * 3_600_000;
+const DAY_MS = 24 * 3_600_000;
+const FORGOTTEN_MS = 7 * DAY_MS;
 
 interface StoredWorker extends Omit<WorkerRow, "labels" | "repositories"> {
   readonly labels: string;
@@ -86,6 +88,12 @@ class PostgresTeamReader<C extends PostgresReadConnection> implements TeamReader
 
   standing(row: DispatchRow): Promise<JobStanding> {
     return this.#look(this.connection, row);
+  }
+
+  async tokens(): Promise<TokenRow[]> {
+    const state = `case when revoked_ms is not null then 'revoked' when expires_ms <= ${NOW_MS} then 'expired' else 'good' end`;
+    const sql = `select token_sha256, name, role, created_by, expires_ms, ${state} as state from access_token order by name`;
+    return this.connection.all<TokenRow>(sql);
   }
 
   async workers(): Promise<WorkerRow[]> {
@@ -195,6 +203,29 @@ class PostgresTeamWriter extends PostgresTeamReader<PostgresWriteConnection> imp
       reason,
     );
     return { drain: row!.drain };
+  }
+
+  async addToken(
+    { token_sha256, name, role, created_by }: Pick<TokenRow, "token_sha256" | "name" | "role" | "created_by">,
+    days: number,
+  ): Promise<number | null> {
+    const over = `delete from access_token where name = $1 and (revoked_ms is not null or expires_ms <= ${NOW_MS})`;
+    await this.connection.run(over, name);
+    const row = await this.connection.get<{ expires_ms: number }>(
+      `insert into access_token (token_sha256, name, role, created_by, created_ms, expires_ms)
+       values ($1, $2, $3, $4, ${NOW_MS}, ${NOW_MS} + $5::bigint * ${DAY_MS}) on conflict (name) do nothing returning expires_ms`,
+      token_sha256,
+      name,
+      role,
+      created_by,
+      days,
+    );
+    return row?.expires_ms ?? null;
+  }
+
+  async revokeToken(name: string): Promise<boolean> {
+    const sql = `update access_token set revoked_ms = ${NOW_MS} where name = $1 and revoked_ms is null and expires_ms > ${NOW_MS}`;
+    return (await this.connection.run(sql, name)) === 1;
   }
 
   async drain(name: string): Promise<boolean> {

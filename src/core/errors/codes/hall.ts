@@ -219,6 +219,42 @@ export const HALL_CODES = {
       http: "Ask whoever runs the server to connect with an ordinary login.",
     },
   },
+  TOKEN_EXISTS: {
+    exit: 2,
+    http: 409,
+    says: "There is a good token of this name already.",
+    fix: {
+      cli: "Choose another name, or revoke it first: verbatim token revoke NAME",
+      mcp: "Ask the user to choose another name.",
+      http: "Choose another name.",
+    },
+  },
+  TOKEN_UNKNOWN: {
+    exit: 2,
+    http: 404,
+    says: "There is no good token of this name.",
+    fix: {
+      cli: "See which there are: verbatim token list",
+      mcp: "Ask the user for the name of the token.",
+      http: "Use the name of a token of the workspace.",
+    },
+  },
+  ROLE_FORBIDDEN: {
+    exit: 1,
+    http: 403,
+    says: "The role of this token may not do that.",
+    fix: "Ask an owner of the workspace to do it, or for a token of another role.",
+  },
+  USE_CHECKOUT: {
+    exit: 2,
+    http: 403,
+    says: "A team's server runs no commands and changes no files.",
+    fix: {
+      cli: "Run the command in a checkout of the repository.",
+      mcp: "Ask the user to do it in a checkout of the repository.",
+      http: "Do it in a checkout of the repository, or post a job.",
+    },
+  },
   WORKSPACE_NOT_SET: {
     exit: 2,
     http: 500,

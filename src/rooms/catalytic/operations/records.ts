@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { VerbatimError } from "../../../core/errors/index.ts";
-import { defineOperation, LOCAL_SURFACES, OWNER } from "../../../core/operation.ts";
+import { defineOperation, LOCAL_SURFACES, READER } from "../../../core/operation.ts";
 import { encodeBase64 } from "../../../core/trust/base64.ts";
 import { readPolicy } from "../declare/declare.ts";
 import { listStrays, readRecord } from "../record/record-files.ts";
@@ -26,7 +26,7 @@ export const catalyticVerify = defineOperation({
   name: "catalytic.verify",
   summary: "Recomputes everything a catalytic run claims, and says whether to accept it.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   surfaces: [...LOCAL_SURFACES, "http"],
   // Keys and policies are files of the machine.
   localFields: ["pin", "trust", "policy"],
@@ -94,7 +94,7 @@ export const catalyticShow = defineOperation({
   name: "catalytic.show",
   summary: "Shows one catalytic run: what it declared, what happened, what to do next.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   input: z.strictObject({
     run: z.string().describe("The id of a run, or its directory."),
     artifact: z.string().optional().describe("Print the exact bytes of this artifact instead."),
@@ -123,7 +123,7 @@ export const catalyticList = defineOperation({
   name: "catalytic.list",
   summary: "Lists the catalytic runs of this workspace, newest first.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   input: z.strictObject({
     status: z
       .enum([...RUN_STATUSES, "unfinished"])

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { budgets, count, uuid } from "../../../core/contracts/index.ts";
-import { defineOperation, OWNER } from "../../../core/operation.ts";
+import { defineOperation, REVIEWER } from "../../../core/operation.ts";
 import { BUDGETS, mapBudgetFields, mapBudgets, SLICE_FORMS } from "../../../core/text/index.ts";
 import { expansionSchema, sectionSchema } from "../contracts/index.ts";
 import { expandRefs } from "../expansion/expansion.ts";
@@ -36,7 +36,7 @@ const expand = defineOperation({
   name: "context.expand",
   summary: "Prints exact slices of sections and symbols, charged against a budget and recorded.",
   effect: "append",
-  who: OWNER,
+  who: REVIEWER,
   input: z.strictObject({
     refs: z
       .array(z.string())
@@ -78,7 +78,7 @@ const search = defineOperation({
   name: "context.search",
   summary: "Finds sections by words; results are addresses to expand, with a glance at the line that matches.",
   effect: "append",
-  who: OWNER,
+  who: REVIEWER,
   input: z.strictObject({
     query: z.string().describe('Words that must all occur; "..." is a phrase, word* a prefix.'),
     limit: z.int().min(1).max(100).default(20).describe("Maximum number of results."),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isVerbatimError } from "../../../core/errors/index.ts";
-import { defineOperation, LOCAL_SURFACES, OWNER } from "../../../core/operation.ts";
+import { defineOperation, LOCAL_SURFACES, OWNER, READER } from "../../../core/operation.ts";
 import { parseTime } from "../../../core/time.ts";
 import { recordRefusal } from "../expansion/refusals.ts";
 import { buildIndex } from "../index/index-build.ts";
@@ -72,7 +72,7 @@ export const indexVerify = defineOperation({
   name: "context.index-verify",
   summary: "Reads every source and compares it with the index; changes nothing.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   input: z.strictObject({}),
   output: z.strictObject({
     ok: z.boolean(),
@@ -92,7 +92,7 @@ export const indexStatus = defineOperation({
   name: "context.index-status",
   summary: "Shows what the index contains, which files have changed since, and which symbols would fail.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   input: z.strictObject({}),
   output: z.strictObject({
     index_hash: hash,
@@ -120,7 +120,7 @@ export const indexExplain = defineOperation({
   name: "context.index-explain",
   summary: "Says whether a path is a source, and why.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   input: z.strictObject({ path: z.string().describe("Path relative to the root of the workspace.") }),
   output: z.strictObject({
     file_path: z.string(),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { budgets, count, hashHex, slice as sliceText } from "../../../core/contracts/index.ts";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
-import { defineOperation, OWNER, type Surface } from "../../../core/operation.ts";
+import { defineOperation, READER, type Surface } from "../../../core/operation.ts";
 import { BUDGETS, BudgetMeter, mapBudgetFields, mapBudgets } from "../../../core/text/index.ts";
 import { sectionSchema } from "../contracts/index.ts";
 import { lookAt } from "../expansion/expansion.ts";
@@ -24,7 +24,7 @@ export const contextTree = defineOperation({
   name: "context.tree",
   summary: "Lists what is directly in a folder of the index, with its files, sections and bytes.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   input: z.strictObject({
     prefix: z
       .string()
@@ -84,7 +84,7 @@ export const contextPreview = defineOperation({
   name: "context.preview",
   summary: "Shows the exact bytes of a slice to a person. Nothing is quoted, charged or recorded.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   surfaces: FOR_PEOPLE,
   input: z.strictObject({ section: ref, slice }),
   output: z.strictObject({
@@ -114,7 +114,7 @@ export const contextBudget = defineOperation({
   name: "context.budget",
   summary: "Counts what a list of slices would use of each budget. No text is given and nothing is recorded.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   surfaces: FOR_PEOPLE,
   input: z.strictObject({
     items: z.array(z.strictObject({ ref, slice })).max(MOST_ITEMS).describe("What would be expanded, in this order."),

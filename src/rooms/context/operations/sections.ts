@@ -2,7 +2,7 @@ import { z } from "zod";
 import { compareCodePoints } from "../../../core/canonical/index.ts";
 import { count, symbolId } from "../../../core/contracts/index.ts";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
-import { defineOperation, OWNER } from "../../../core/operation.ts";
+import { defineOperation, READER } from "../../../core/operation.ts";
 import { isUnder } from "../../../core/paths/index.ts";
 import { type Section, sectionSchema } from "../contracts/index.ts";
 import type { IndexView } from "../index/index-view.ts";
@@ -18,7 +18,7 @@ export const sectionList = defineOperation({
   name: "context.section-list",
   summary: "Lists the sections of all files, or of one, with their sizes.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   input: z.strictObject({
     path: z.string().optional().describe("Only this file, or the files below this folder."),
     heading: z.string().optional().describe("Only sections with this text in their heading."),
@@ -67,7 +67,7 @@ export const sectionShow = defineOperation({
   name: "context.section-show",
   summary: "Shows where a section is, without its text.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   input: z.strictObject({
     section_id: z.string().describe("Id of the section: 64 hex digits, or an unambiguous prefix."),
   }),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
-import { defineOperation, LOCAL_SURFACES, OWNER } from "../../../core/operation.ts";
+import { defineOperation, LOCAL_SURFACES, READER, REVIEWER } from "../../../core/operation.ts";
 import { SLICE_FORM_LIST } from "../../../core/text/index.ts";
 import { sectionSchema, symbolSchema } from "../contracts/index.ts";
 import { recordRefusal } from "../expansion/refusals.ts";
@@ -69,7 +69,7 @@ const symbolAdd = defineOperation({
   name: "context.symbol-add",
   summary: "Gives a name to a section, a file or a heading.",
   effect: "append",
-  who: OWNER,
+  who: REVIEWER,
   input: definition,
   output: defined,
   run: (ports: ContextPorts, input) =>
@@ -82,7 +82,7 @@ const symbolReplace = defineOperation({
   name: "context.symbol-replace",
   summary: "Changes what a symbol points to; the old target stays in the ledger.",
   effect: "append",
-  who: OWNER,
+  who: REVIEWER,
   input: definition,
   output: defined,
   run: (ports: ContextPorts, input) =>
@@ -95,7 +95,7 @@ const symbolRemove = defineOperation({
   name: "context.symbol-remove",
   summary: "Removes a symbol.",
   effect: "append",
-  who: OWNER,
+  who: REVIEWER,
   input: z.strictObject({ symbol_id: id }),
   output: symbolSchema,
   run: (ports: ContextPorts, input) =>
@@ -108,7 +108,7 @@ const symbolShow = defineOperation({
   name: "context.symbol-show",
   summary: "Shows a symbol and the section it currently resolves to, or why it does not resolve.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   input: z.strictObject({ symbol_id: id }),
   output: symbolSchema.extend({
     section: sectionSchema.nullable(),
@@ -132,7 +132,7 @@ const symbolList = defineOperation({
   name: "context.symbol-list",
   summary: "Lists all symbols.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   input: z.strictObject({}),
   output: z.array(symbolSchema),
   run: async ({ store }: ContextPorts) =>
@@ -143,7 +143,7 @@ const symbolCheck = defineOperation({
   name: "context.symbol-check",
   summary: "Lists every symbol that would fail if it were used now.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   input: z.strictObject({}),
   output: z.strictObject({
     ok: z.boolean(),
@@ -159,7 +159,7 @@ const symbolRepin = defineOperation({
   name: "context.symbol-repin",
   summary: "Pins the section that is now where a symbol last pointed.",
   effect: "append",
-  who: OWNER,
+  who: REVIEWER,
   input: z.strictObject({ symbol_id: id, to: z.string().optional().describe("Section to pin instead.") }),
   output: defined,
   run: (ports: ContextPorts, input) =>
@@ -172,7 +172,7 @@ const symbolExport = defineOperation({
   name: "context.symbol-export",
   summary: "Writes all symbols as canonical JSON Lines.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   input: z.strictObject({}),
   output: z.strictObject({ symbols: z.int() }),
   run: async ({ store }: ContextPorts) =>

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { formatCanonical, type JsonValue, parseJson, utf8Length } from "../../../core/canonical/index.ts";
 import { budgets, count, hashHex, uuid } from "../../../core/contracts/index.ts";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
-import { defineOperation, LOCAL_SURFACES, OWNER } from "../../../core/operation.ts";
+import { defineOperation, LOCAL_SURFACES, READER, REVIEWER } from "../../../core/operation.ts";
 import type { LocalFiles } from "../../../core/ports.ts";
 import { mapBudgets, type Totals } from "../../../core/text/index.ts";
 import { receiptSchema } from "../contracts/receipt-shape.ts";
@@ -118,7 +118,7 @@ const jobPlan = defineOperation({
   name: "jobs.plan",
   summary: "Shows what a message would do, without writing anything: steps, resolved content, charges, breach.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   input: z.strictObject(source),
   output: jobHead.extend({
     steps: z.array(z.strictObject({ step: stepSchema, resolved: planSchema.shape.resolved.element, used: budgets })),
@@ -150,7 +150,7 @@ const jobPost = defineOperation({
   name: "jobs.post",
   summary: "Checks a message, plans it and stores it as a job; the same message in the same run is the same job.",
   effect: "append",
-  who: OWNER,
+  who: REVIEWER,
   input: z.strictObject({ ...source, ...target }),
   output: jobHead.extend({ steps: count, existing: z.boolean() }),
   async run(ports: JobPorts, input) {
@@ -190,7 +190,7 @@ const jobRun = defineOperation({
   name: "jobs.run",
   summary: "Runs a job until it is done or has failed.",
   effect: "mutate",
-  who: OWNER,
+  who: REVIEWER,
   input: z.strictObject({ job_id: jobId, workers }),
   output: jobStatus,
   run: (ports: JobPorts, input) => runToEnd(ports, input.job_id, input.workers),
@@ -200,7 +200,7 @@ const jobSubmit = defineOperation({
   name: "jobs.submit",
   summary: "Posts a message and runs its job.",
   effect: "mutate",
-  who: OWNER,
+  who: REVIEWER,
   input: z.strictObject({ ...source, ...target, workers }),
   output: jobStatus,
   async run(ports: JobPorts, input) {
@@ -254,7 +254,7 @@ const jobRetry = defineOperation({
   name: "jobs.retry",
   summary: "Sends a team's job again that used up its retries or that its queue lost.",
   effect: "append",
-  who: OWNER,
+  who: REVIEWER,
   input: z.strictObject({ job_id: jobId }),
   output: z.strictObject({ job_id: jobId, sent: z.boolean() }),
   async run(ports: JobPorts, { job_id }) {
@@ -267,7 +267,7 @@ const jobCancel = defineOperation({
   name: "jobs.cancel",
   summary: "Cancels a job by failing its next step, so that nothing after it runs.",
   effect: "append",
-  who: OWNER,
+  who: REVIEWER,
   input: z.strictObject({ job_id: jobId }),
   output: jobStatus.extend({ cancelled: z.boolean() }),
   async run(ports: JobPorts, { job_id }) {
@@ -281,7 +281,7 @@ const jobStatusShow = defineOperation({
   name: "jobs.status",
   summary: "Shows a job and the state of each of its steps.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   input: z.strictObject({ job_id: jobId, ...page }),
   output: jobStatus,
   run: ({ store }: JobPorts, { job_id, ...asked }) =>
@@ -295,7 +295,7 @@ const jobList = defineOperation({
   name: "jobs.list",
   summary: "Lists jobs in order of creation.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   input: z.strictObject({
     after: count.default(0).describe("Only jobs created after the one with this number."),
     limit: z.int().min(1).max(1000).default(100).describe("Maximum number of jobs."),
@@ -315,7 +315,7 @@ const jobReceipts = defineOperation({
   name: "jobs.receipts",
   summary: "Shows the receipts of a job in the order of its steps.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   input: z.strictObject({ job_id: jobId, ...page }),
   output: z.strictObject({
     job_id: jobId,
@@ -340,7 +340,7 @@ const jobReceipt = defineOperation({
   name: "jobs.receipt",
   summary: "Shows one receipt by its hash.",
   effect: "read",
-  who: OWNER,
+  who: READER,
   input: z.strictObject({ receipt_hash: hashHex.describe("Hash of the receipt: 64 hex digits.") }),
   output: z.strictObject({ job_id: jobId, ordinal: count, receipt_hash: hashHex, receipt: receiptSchema }),
   run: ({ store }: JobPorts, { receipt_hash }) =>

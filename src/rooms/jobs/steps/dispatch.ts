@@ -63,6 +63,16 @@ export interface WorkerRow extends WorkerBeat {
   readonly silent_ms: number;
 }
 
+/** A token of the workspace; its hash is all there is of what is secret. */
+export interface TokenRow {
+  readonly token_sha256: string;
+  readonly name: string;
+  readonly role: "reader" | "reviewer" | "owner";
+  readonly created_by: string;
+  readonly expires_ms: number;
+  readonly state: "good" | "expired" | "revoked";
+}
+
 export interface TeamReader {
   /** Made new by a restore; part of every name made afterwards. */
   incarnation(): Promise<string>;
@@ -71,6 +81,7 @@ export interface TeamReader {
   /** What effects of a job were about to do, in the order of its steps. */
   intents(jobId: string): Promise<EffectIntent[]>;
   standing(row: DispatchRow): Promise<JobStanding>;
+  tokens(): Promise<TokenRow[]>;
   /** In the order of their names. */
   workers(): Promise<WorkerRow[]>;
 }
@@ -80,6 +91,10 @@ export interface TeamReader {
  * owner writes counts only while the attempt is still theirs.
  */
 export interface TeamWriter extends TeamReader {
+  /** Good for some days by the server's clock; a name that had a token which is over may have another. Until when; null when the name is taken. */
+  addToken(row: Pick<TokenRow, "token_sha256" | "name" | "role" | "created_by">, days: number): Promise<number | null>;
+  /** False when there is no good token of this name. */
+  revokeToken(name: string): Promise<boolean>;
   addRepository(row: RepositoryRow): Promise<void>;
   addIntent(intent: EffectIntent): Promise<void>;
   setRef(jobId: string, ref: string): Promise<void>;

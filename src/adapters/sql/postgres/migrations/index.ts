@@ -18,6 +18,7 @@ import { worldMarksMigration } from "./0017-world-marks.ts";
 import { indexLeaseMigration } from "./0018-index-lease.ts";
 import { workersMigration } from "./0019-workers.ts";
 import { agentRunCostMigration } from "./0020-agent-run-cost.ts";
+import { accessTokensMigration } from "./0021-access-tokens.ts";
 
 /** All migrations by ascending version. A room has one number for good; a store applies those it lacks. */
 export const POSTGRES_MIGRATIONS: readonly PostgresMigration[] = [
@@ -39,4 +40,5 @@ export const POSTGRES_MIGRATIONS: readonly PostgresMigration[] = [
   indexLeaseMigration,
   workersMigration,
   agentRunCostMigration,
+  accessTokensMigration,
 ];
