@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createGuards } from "../../src/adapters/guards/index.ts";
@@ -18,6 +19,9 @@ const folders: string[] = [];
 /** A process of the same user outside, which nobody inside may touch, and a piece of memory that it shares. */
 let victim: ReturnType<typeof spawn>;
 let segment = "";
+/** Somebody listens at an address without a path. */
+const listener = createServer((socket) => socket.end());
+const ABSTRACT = `verbatim-${process.pid}-lamp`;
 /** A key that the kernel keeps for this user, and one for this session; null where it keeps none. */
 let keys: ReturnType<typeof spawn> | null = null;
 const [ADD_KEY, KEYCTL] = process.arch === "arm64" ? [217, 219] : [248, 250];
@@ -29,6 +33,7 @@ const KEY = 0x56000000 + (process.pid & 0xffff);
 
 beforeAll(async () => {
   if (linux !== null) return;
+  await new Promise<void>((done) => listener.listen(`\0${ABSTRACT}`, done));
   victim = spawn("/bin/sleep", ["600"], { stdio: "ignore" });
   const script = `my $id = shmget(${KEY}, 4096, 01600); defined $id or die "shmget: $!"; print "$id\\n"; $| = 1; sleep 600 if @ARGV; `;
   const maker = spawn("/usr/bin/perl", ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
@@ -40,6 +45,7 @@ beforeAll(async () => {
 });
 
 afterAll(() => {
+  listener.close();
   victim?.kill("SIGKILL");
   keys?.stdin?.end();
   if (segment !== "") spawn("/usr/bin/perl", ["-e", `shmctl(${segment}, 0, 0)`], { stdio: "ignore" });
@@ -55,6 +61,13 @@ interface Escape {
 }
 
 const WRITE = "[ -e BASE/planted ] && echo out";
+const ARM = process.arch === "arm64";
+/** process_vm_readv, process_vm_writev, setns, userfaultfd, bpf: their numbers differ; those of pidfd_open and pidfd_getfd do not. */
+const [VM_READ, VM_WRITE, SETNS, USERFAULTFD, BPF] = ARM ? [270, 271, 268, 282, 280] : [310, 311, 308, 323, 321];
+/** init_module, kexec_load, swapon, acct: with arguments that do nothing where they are allowed. */
+const MACHINE = ARM
+  ? "105,0,0,0,0 104,0,0,0,0 224,0,0,0,0 89,1,0,0,0"
+  : "175,0,0,0,0 246,0,0,0,0 167,0,0,0,0 163,1,0,0,0";
 const NAMESPACE = ["namespace"];
 const EVERY = ["namespace", "landlock", "audit"];
 
@@ -78,6 +91,18 @@ const ESCAPES: readonly Escape[] = [
   {
     name: "the memory of a process outside: ptrace",
     script: `perl -e 'print "out\\n" if syscall(101, 16, VICTIM, 0, 0) == 0'`,
+  },
+  {
+    name: "the memory of a process outside: process_vm_readv and process_vm_writev",
+    script: `perl -e 'my $b = "\\0" x 8; my ($l, $r) = (pack("PQ", $b, 8), pack("QQ", 0x400000, 8)); for my $n (${VM_READ}, ${VM_WRITE}) { print "out\\n" if syscall($n, VICTIM, $l, 1, $r, 1, 0) >= 0 || $!{EFAULT} }'`,
+  },
+  {
+    name: "descriptors of a process outside: pidfd_getfd",
+    script: `perl -e 'my $f = syscall(434, VICTIM, 0); print "out\\n" if $f >= 0 && syscall(438, $f, 0, 0) >= 0'`,
+  },
+  {
+    name: "the namespaces of a process outside: setns",
+    script: `perl -e 'for my $n ("user", "mnt", "net", "pid", "ipc") { open(my $f, "<", "/proc/VICTIM/ns/$n") or next; print "out $n\\n" if syscall(${SETNS}, fileno($f), 0) == 0 }'`,
   },
   {
     name: "the variables of a process outside",
@@ -120,6 +145,29 @@ const ESCAPES: readonly Escape[] = [
     classes: NAMESPACE,
   },
   {
+    name: "page faults that somebody else answers (userfaultfd), and programs in the kernel (bpf)",
+    script: `perl -e 'my $a = "\\0" x 120; for my $c ([${USERFAULTFD}, 1], [${USERFAULTFD}, 0], [${BPF}, 5, $a, 120]) { my $r = syscall($c->[0], @$c[1 .. $#$c]); print "out @$c\\n" unless $r < 0 && $!{ENOSYS} }'`,
+    classes: NAMESPACE,
+  },
+  {
+    name: "calls that are about the whole machine: modules, another kernel, swap, accounting",
+    script: `perl -e 'for (qw(${MACHINE})) { my @c = map { $_ + 0 } split(/,/); my $r = syscall($c[0], @c[1 .. 4]); print "out @c $!\\n" unless $r < 0 && ($!{EPERM} || $!{ENOSYS}) }'`,
+  },
+  {
+    name: "another /proc and /sys, which can be written",
+    script: `for map in "" --map-root-user; do unshare --user $map --mount --net --pid --fork sh -c 'mkdir -p p s; mount -t proc p p; mount -t sysfs s s; for f in p/sys/kernel/core_pattern p/sysrq-trigger s/kernel/uevent_helper s/kernel/mm/ksm/run s/power/state; do [ -e $f ] && (: >> $f) && echo out $f; done'; done`,
+    classes: NAMESPACE,
+  },
+  {
+    name: "files that other programs read later",
+    script: `for f in /etc/passwd /etc/profile /etc/hosts /etc/crontab /root/.bashrc /usr/bin/env; do [ -f $f ] && (: >> $f) 2>/dev/null && echo out $f; done`,
+  },
+  {
+    name: "an abstract socket of the machine, where the kernel can keep it from one",
+    script: `perl -MSocket -e 'exit if syscall(444, 0, 0, 1) < 6; socket(my $s, AF_UNIX, SOCK_STREAM, 0); print "out\\n" if connect($s, pack("S", AF_UNIX) . "\\0ABSTRACT")'`,
+    classes: ["landlock"],
+  },
+  {
     name: "settings of the kernel that name a program",
     script: `for f in /proc/sys/kernel/core_pattern /proc/sys/kernel/modprobe /sys/kernel/uevent_helper; do [ -e $f ] && (cat $f > $f) 2>/dev/null && echo out; done`,
     classes: NAMESPACE,
@@ -146,6 +194,7 @@ async function run(
   const output: Buffer[] = [];
   const text = script
     .replaceAll("BASE", join(base, "outside"))
+    .replaceAll("ABSTRACT", ABSTRACT)
     .replaceAll("VICTIM", String(victim.pid))
     .replaceAll("KEY", String(KEY));
   try {

@@ -158,6 +158,20 @@ const ATTACKS = {
   "a name in another script by its ASCII form": () => ask("xn--gd-fka.test:443"),
 
   "an unlisted host": () => ask("evil.test:443"),
+  "an unlisted host over plain HTTP": async () => status(await get("http://evil.test/", "", "evil.test")),
+  "an unlisted host by SOCKS": () => socksName("evil.test"),
+  "an unlisted host behind an allowed Host": async () =>
+    status(await say("CONNECT evil.test:443 HTTP/1.1\r\nHost: good.test:443\r\n\r\n")),
+  "an unlisted host through a proxy of its own": async () => {
+    const server = createServer((socket) => socket.pipe(connect(PROXY)).pipe(socket));
+    await new Promise((done) => server.listen(0, "127.0.0.1", done));
+    const socket = connect(server.address());
+    socket.write("CONNECT passed-on.test:443 HTTP/1.1\r\nHost: passed-on.test\r\n\r\n");
+    const heard = status(await hear(socket));
+    server.close();
+    return heard;
+  },
+  "HTTP of the second version": async () => status(await say("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")),
   "a look-alike with the name as its prefix": () => ask("good.test.evil.test:443"),
   "a look-alike with the name as its suffix": () => ask("evilgood.test:443"),
   "the apex of a wildcard": () => ask("wild.test:443"),

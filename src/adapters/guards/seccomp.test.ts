@@ -113,6 +113,16 @@ describe.each(PROCESSORS)("the filter of $name", ({ name, arch, other, socket, s
     expect(interpret(inherit, toData({ arch: 0xc00000f3, nr: 3 }))).toBe(KILL);
   });
 
+  it("has neither programs in the kernel nor page faults that it waits for, of either processor", () => {
+    const inherit = makeCallFilter(name, false)!;
+    const [own, older, ofOlder] =
+      name === "x64" ? [[321, 323], 0x40000003, [357, 374]] : [[280, 282], 0x40000028, [386, 388]];
+    for (const nr of own) expect([answer(nr), interpret(inherit, toData({ arch, nr }))]).toEqual([ENOSYS, ENOSYS]);
+    for (const nr of ofOlder) expect(interpret(inherit, toData({ arch: older, nr }))).toBe(ENOSYS);
+    // The calls beside them are others.
+    for (const nr of own) expect(interpret(inherit, toData({ arch, nr: nr + 1 }))).toBe(ALLOW);
+  });
+
   it("has no io_uring", () => {
     expect(answer(425)).toBe(ENOSYS);
   });

@@ -5,8 +5,10 @@ interface Calls {
   readonly socketpair: number;
   /** add_key, request_key and keyctl follow each other. */
   readonly keys: number;
-  /** Programs of the older processor, which this one runs as well: their architecture, and their number of add_key. */
-  readonly older: { readonly audit: number; readonly keys: number };
+  /** bpf and userfaultfd: programs in the kernel, and page faults that it waits for. Most ways into a kernel need one of them. */
+  readonly inner: readonly number[];
+  /** Programs of the older processor, which this one runs as well: their architecture, and the same numbers. */
+  readonly older: { readonly audit: number; readonly keys: number; readonly inner: readonly number[] };
   /** Call numbers from here on belong to another interface (x32). */
   readonly other: number | null;
 }
@@ -17,7 +19,8 @@ const CALLS: Readonly<Record<string, Calls>> = {
     socket: 41,
     socketpair: 53,
     keys: 248,
-    older: { audit: 0x40000003, keys: 286 },
+    inner: [321, 323],
+    older: { audit: 0x40000003, keys: 286, inner: [357, 374] },
     other: 0x40000000,
   },
   arm64: {
@@ -25,7 +28,8 @@ const CALLS: Readonly<Record<string, Calls>> = {
     socket: 198,
     socketpair: 199,
     keys: 217,
-    older: { audit: 0x40000028, keys: 309 },
+    inner: [280, 282],
+    older: { audit: 0x40000028, keys: 309, inner: [386, 388] },
     other: null,
   },
 };
@@ -51,15 +55,15 @@ type Step = { readonly code: number; readonly k: number; readonly jump?: string 
 
 /**
  * A filter of system calls for a command in namespaces, as the kernel reads it (classic BPF). The keys that the kernel keeps
- * for a user and a session belong to no namespace, so nobody gets at them. With a network of its own: no sockets of families
- * that a network namespace does not confine, such as AF_VSOCK, none made by io_uring behind the filter's back, and no calls
- * of another architecture. Null for processors it is not written for.
+ * for a user and a session belong to no namespace, so nobody gets at them, nor at what makes defects of a kernel easy to use.
+ * With a network of its own: no sockets of families that a network namespace does not confine, such as AF_VSOCK, none made by
+ * io_uring behind the filter's back, and no calls of another architecture. Null for processors it is not written for.
  */
 export function makeCallFilter(arch: string, hasOwnNetwork: boolean): Buffer | null {
   const calls = CALLS[arch];
   if (calls === undefined) return null;
-  const keys = (first: number): Step[] =>
-    [0, 1, 2].map((more) => ({ code: IF_EQUAL, k: first + more, jump: "absent" }));
+  const never = ({ keys: first, inner }: Pick<Calls, "keys" | "inner">): Step[] =>
+    [first, first + 1, first + 2, ...inner].map((k) => ({ code: IF_EQUAL, k, jump: "absent" }));
   const sockets: Step[] = [
     { code: IF_EQUAL, k: IO_URING_SETUP, jump: "absent" },
     { code: IF_EQUAL, k: calls.socket, jump: "family" },
@@ -76,7 +80,7 @@ export function makeCallFilter(arch: string, hasOwnNetwork: boolean): Buffer | n
     { code: RETURN, k: KILL },
     { label: "older" },
     { code: LOAD, k: NUMBER },
-    ...keys(calls.older.keys),
+    ...never(calls.older),
     { code: RETURN, k: ALLOW },
   ];
   return assemble([
@@ -86,7 +90,7 @@ export function makeCallFilter(arch: string, hasOwnNetwork: boolean): Buffer | n
     { label: "known" },
     { code: LOAD, k: NUMBER },
     ...(calls.other === null ? [] : [{ code: IF_AT_LEAST, k: calls.other, jump: "absent" }]),
-    ...keys(calls.keys),
+    ...never(calls),
     ...(hasOwnNetwork ? sockets : []),
     { code: RETURN, k: ALLOW },
     ...(hasOwnNetwork ? families : []),

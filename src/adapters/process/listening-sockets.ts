@@ -1,10 +1,11 @@
 import { existsSync, lstatSync, readFileSync } from "node:fs";
 
-/** What the kernel calls a socket that takes connections. */
+/** What the kernel calls a socket that takes connections, and one to which anybody may send without a connection. */
 const ACCEPTS = 0x10000;
+const DATAGRAM = "0002";
 const TABLE = "/proc/net/unix";
 
-/** The places of all unix sockets of this machine that listen and that this process can see. */
+/** The places of all unix sockets of this machine that anybody can speak to and that this process can see. */
 export function listListeningSockets(): string[] {
   if (!existsSync(TABLE)) return [];
   const places = parseSockets(readFileSync(TABLE, "utf8"));
@@ -18,12 +19,13 @@ export function listListeningSockets(): string[] {
   });
 }
 
-/** Paths of listening sockets in the kernel's table; those without a path have an abstract name. */
+/** Paths of such sockets in the kernel's table; those without a path have an abstract name. */
 export function parseSockets(table: string): string[] {
   const places = table.split("\n").flatMap((line) => {
-    const [, flags, path] =
-      /^[0-9a-f]+: [0-9A-F]+ [0-9A-F]+ ([0-9A-F]+) [0-9A-F]+ [0-9A-F]+ +[0-9]+ (\/.*)$/.exec(line) ?? [];
-    return flags !== undefined && path !== undefined && (Number.parseInt(flags, 16) & ACCEPTS) !== 0 ? [path] : [];
+    const [, flags = "0", type, path] =
+      /^[0-9a-f]+: [0-9A-F]+ [0-9A-F]+ ([0-9A-F]+) ([0-9A-F]+) [0-9A-F]+ +[0-9]+ (\/.*)$/.exec(line) ?? [];
+    const isOpen = type === DATAGRAM || (Number.parseInt(flags, 16) & ACCEPTS) !== 0;
+    return path !== undefined && isOpen ? [path] : [];
   });
   return [...new Set(places)];
 }

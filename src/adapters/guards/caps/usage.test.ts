@@ -47,3 +47,13 @@ it("adds up a folder by what it takes on disk: links are not followed, hard link
     rmSync(folder, { recursive: true });
   }
 });
+
+it("counts what is empty as a block, because a disk may be full of names", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "usage-"));
+  try {
+    for (let i = 0; i < 100; i++) writeFileSync(join(folder, `${i}`), "");
+    expect((await measureFolder(folder)).bytes).toBe(100 * 4096);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});

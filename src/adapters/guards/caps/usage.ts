@@ -79,6 +79,8 @@ export interface FolderUsage {
 }
 
 const NOTHING_THERE = ["ENOENT", "ENOTDIR", "EACCES", "ELOOP"];
+/** What a name takes although nothing is in it: a disk may be full of names. */
+const LEAST_BYTES = 4096;
 /** After so many entries others get their turn. */
 const SLICE = 500;
 
@@ -100,7 +102,7 @@ export async function measureFolder(folder: string): Promise<FolderUsage> {
         if (facts.nlink > 1) linked.add(id);
         largest = Math.max(largest, facts.size);
       }
-      bytes += facts.blocks * 512;
+      bytes += Math.max(facts.blocks * 512, LEAST_BYTES);
     }
   }
   return { bytes, largest };

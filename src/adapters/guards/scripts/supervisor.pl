@@ -70,10 +70,12 @@ sub confine {
 sub restrict {
   my $file = (1 << 1) | (1 << 2); $file |= 1 << 14 if $abi >= 3; $file |= 1 << 15 if $abi >= 5;
   my $rights = $file; $rights |= 1 << $_ for (4 .. 12); $rights |= 1 << 13 if $abi >= 2;
-  my $attr = $abi >= 6 ? pack("QQQ", $rights, 0, 2) : pack("Q", $rights);
+  # Neither signals nor sockets without a path lead out.
+  my $attr = $abi >= 6 ? pack("QQQ", $rights, 0, 3) : pack("Q", $rights);
   my $set = syscall(444, $attr, length($attr), 0); $set >= 0 or stop("ruleset: $!");
   # No device is made anywhere, in the domains neither.
-  rule($set, $_, $rights & ~(1 << 6) & ~(1 << 11)) for @rw;
+  # A file takes only the rights of files.
+  rule($set, $_, -d $_ ? $rights & ~(1 << 6) & ~(1 << 11) : $file) for @rw;
   for my $f (@files) { rule($set, $f, $file) if -e $f }
   readable($set); drop();
   syscall($PRCTL, 38, 1, 0, 0, 0) == 0 or stop("no_new_privs: $!");
