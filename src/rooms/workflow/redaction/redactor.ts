@@ -1,4 +1,5 @@
 import { concatBytes, encodeUtf8 } from "../../../core/canonical/index.ts";
+import { LeadTable } from "./lead-table.ts";
 import { type Match, matchForm, SECRET_FORMS, type SecretForm } from "./matchers.ts";
 
 /** A value that must not be written down, and what stands in its place. */
@@ -6,6 +7,9 @@ export interface KnownSecret {
   readonly name: string;
   readonly value: string;
 }
+
+/** What is held back is mostly the beginning of something that does not come. */
+const LONGEST_START = 32;
 
 /** Shorter values are words that anybody may print. */
 const LEAST_BYTES = 8;
@@ -19,29 +23,18 @@ interface Literal {
 export class SecretFinder {
   readonly #literals: readonly Literal[];
   readonly #forms: readonly SecretForm[];
-  readonly #starts: RegExp;
-  readonly #leads: readonly string[];
-  readonly #longest: number;
+  readonly leads: LeadTable;
 
   constructor(secrets: readonly KnownSecret[], forms: readonly SecretForm[] = SECRET_FORMS) {
     const literals = secrets.flatMap(({ name, value }) => toSpellings(value).map((text) => ({ name, text })));
     // The longest first: one value may begin with another.
     this.#literals = literals.sort((a, b) => b.text.length - a.text.length);
     this.#forms = forms;
-    this.#leads = [
-      ...new Set([
-        ...literals.map(({ text }) => text.slice(0, 6)),
-        ...forms.map(({ parts: [first] }) => ("text" in first! ? first.text : "")),
-      ]),
+    const leads = [
+      ...literals.map(({ text }) => text.slice(0, 6)),
+      ...forms.map(({ parts: [first] }) => ("text" in first! ? first.text : "")),
     ];
-    this.#longest = Math.max(0, ...this.#leads.map(({ length }) => length));
-    this.#starts = new RegExp(this.#leads.map(toPattern).join("|"), "g");
-  }
-
-  /** The next place at which something may begin, from a position on; -1 where there is none. */
-  next(text: string, from: number): number {
-    this.#starts.lastIndex = from;
-    return this.#starts.exec(text)?.index ?? -1;
+    this.leads = new LeadTable([...new Set(leads)], isFolded);
   }
 
   /** What is found at a place; the longest of what is found there. */
@@ -64,26 +57,11 @@ export class SecretFinder {
     }
     return found;
   }
-
-  /** The first place from a position on at which the end of a text may be the beginning of something. */
-  findTail(text: string, from: number): number {
-    for (let at = Math.max(from, text.length - this.#longest + 1); at < text.length; at++) {
-      const rest = text.slice(at);
-      const folded = rest.toLowerCase();
-      if (this.#leads.some((lead) => lead.startsWith(rest) || (isFolded(lead) && lead.startsWith(folded)))) return at;
-    }
-    return text.length;
-  }
 }
 
 /** Only this lead is found in any case. */
 function isFolded(lead: string): boolean {
   return lead === "authorization:";
-}
-
-function toPattern(lead: string): string {
-  if (isFolded(lead)) return [...lead].map((c) => (/[a-z]/.test(c) ? `[${c}${c.toUpperCase()}]` : c)).join("");
-  return lead.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 }
 
 /**
@@ -165,13 +143,16 @@ export class Redactor {
   }
 
   add(bytes: Uint8Array): Uint8Array {
-    const text = toBinary(bytes);
-    // Most of what is printed has nothing in it that could even begin one.
-    if (this.#held === "" && this.#finder.next(text, 0) < 0 && this.#finder.findTail(text, 0) === text.length) {
-      if (text.length > 0) this.#before = text.at(-1)!;
-      return bytes;
+    if (this.#held.length < LONGEST_START) {
+      const all = this.#held === "" ? bytes : concatBytes([fromBinary(this.#held), bytes]);
+      const clean = this.#finder.leads.cleanLength(all);
+      if (clean !== null) {
+        if (clean > 0) this.#before = String.fromCharCode(all[clean - 1]!);
+        this.#held = toBinary(all.subarray(clean));
+        return all.subarray(0, clean);
+      }
     }
-    return this.#push(text, false);
+    return this.#push(toBinary(bytes), false);
   }
 
   /** What was held back, once nothing more will come. */
@@ -191,7 +172,7 @@ export class Redactor {
       done = to;
     };
     for (let from = 0; ; ) {
-      const at = this.#finder.next(text, from);
+      const at = this.#finder.leads.next(text, from);
       if (at < 0) break;
       // What stands behind something that was taken out begins a word.
       const before = at === done ? this.#before : text[at - 1]!;
@@ -212,7 +193,7 @@ export class Redactor {
       done = match.end;
       from = match.end;
     }
-    const tail = closed ? text.length : this.#finder.findTail(text, done);
+    const tail = closed ? text.length : this.#finder.leads.findTail(text, done);
     emit(tail);
     this.#held = text.slice(tail);
     return concatBytes(out);
