@@ -11,7 +11,7 @@ const FLAGS = ["--long", "--node24"];
 /**
  * The whole gate: lint, build, tests. The last line is always `N passed, N failed, N skipped`;
  * a stage that fails before the tests counts as one failure. Arguments go to vitest.
- * `--long` builds and runs the slow tests of test/long only; `--node24` builds and runs the tests on that Node.
+ * `--long` builds and runs the slow tests of test/long only, those that are named or all; `--node24` builds and runs the tests on that Node.
  */
 async function main(): Promise<void> {
   const args = process.argv.slice(2).filter((arg) => !FLAGS.includes(arg));
@@ -19,11 +19,18 @@ async function main(): Promise<void> {
   const newer = process.argv.includes("--node24");
   const failedStage = await runStages(long ? [BUILD] : newer ? [BUILD, NODE_24] : [...lintFor(args), BUILD]);
   const env = { ...(long && { VERBATIM_LONG: "1" }), ...(newer && { PATH: newerPath() }) };
-  const run = (): Promise<Counts> => runTests(long ? ["test/long", ...args] : args, env);
+  const run = (): Promise<Counts> => runTests(long ? toLong(args) : args, env);
   const counts = failedStage === null ? await run() : { passed: 0, failed: 1, skipped: 0 };
   if (counts.failed > 0) process.exitCode = 1;
   if (failedStage !== null) console.log(`stopped at ${failedStage}; the tests did not run`);
   console.log(formatCounts(counts));
+}
+
+/** Every name is one of a slow test; without a name all of them run. Vitest takes any of several names, so each has its folder. */
+function toLong(args: readonly string[]): string[] {
+  const at = args.findIndex((arg) => arg.startsWith("-"));
+  const names = (at < 0 ? args : args.slice(0, at)).map((name) => `test/long/${name}`);
+  return [...(names.length > 0 ? names : ["test/long"]), ...args.slice(names.length)];
 }
 
 /** Everything of lint that the tests do not ask themselves; a run of some tests leaves out nothing. */

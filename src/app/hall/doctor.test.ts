@@ -52,6 +52,21 @@ it("says what landlock cannot deny where landlock works", async () => {
   expect(message.includes(`; ${describeLandlock(landlockAbi())}`)).toBe(works);
 });
 
+it.each([
+  ["linux", []],
+  ["darwin", ["what confines agents on macOS (seatbelt) was written without such a machine and never tried on one"]],
+  ["win32", ["agents do not run on Windows itself (AGENT_NEEDS_WSL)"]],
+] as const)("says what of agents nobody tried, or is not there, on %s", async (platform, expected) => {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-doctor-")));
+  onTestFinished(() => rmSync(base, { recursive: true }));
+  const alone = composeAlone({ surface: "cli", start: base, env: { HOME: base }, platform: process.platform });
+  onTestFinished(() => alone.close());
+  const noGuard = { probe: async () => ({}), landlockAbi: () => null };
+  const ports = await wiring.ports(alone, "read", "hall.doctor");
+  const checks = await diagnosePorts({ ...ports, platform, openGuards: () => noGuard as never });
+  expect(checks.filter(({ name }) => name === "agents").map(({ message }) => message)).toEqual(expected);
+});
+
 it("tells a terminal what to type, and nobody else", async () => {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-doctor-")));
   onTestFinished(() => rmSync(base, { recursive: true }));

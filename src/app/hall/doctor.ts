@@ -33,6 +33,7 @@ export async function diagnose(ports: HallPorts): Promise<Check[]> {
     checkProfiles(),
     ...(await checkStore(ports)),
     ...(await checkGuards(ports)),
+    ...checkSystem(ports),
   ];
   return checks.map(({ message, fix, ...check }) => ({
     ...check,
@@ -156,6 +157,18 @@ async function checkGuards(ports: HallPorts): Promise<Found[]> {
   } finally {
     if (folder !== null) rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** What of agents was never tried, or is not there, on this kind of machine. */
+function checkSystem({ platform }: HallPorts): Found[] {
+  const name = "agents";
+  if (platform === "win32") {
+    const fix = "Run Verbatim inside WSL2, on its own Linux file system.";
+    return [{ name, status: "warn", message: "agents do not run on Windows itself (AGENT_NEEDS_WSL)", fix }];
+  }
+  if (platform !== "darwin") return [];
+  const message = "what confines agents on macOS (seatbelt) was written without such a machine and never tried on one";
+  return [{ name, status: "warn", message, fix: "Run agents that you do not trust inside a Linux machine." }];
 }
 
 /** What landlock leaves open depends on the kernel, so it is said with the version. */
