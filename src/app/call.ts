@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { toPointerToken } from "../core/canonical/index.ts";
+import type { ResolvedConfig } from "../core/contracts/config/index.ts";
 import { VerbatimError } from "../core/errors/index.ts";
 import { errnoCode, toDiskError } from "../core/errors/system.ts";
 import { LOCAL_SURFACES, type Operation } from "../core/operation.ts";
@@ -17,6 +18,7 @@ export function openApp(options: CompositionOptions): App {
   const linesUnknown: App["linesUnknown"] = (name, input) => lines(composition, name, input);
   return {
     workspace: composition.workspace,
+    config: () => composition.config(),
     // What comes out was parsed by the operation's own schema, which is where its type was taken from.
     call: callUnknown as App["call"],
     lines: linesUnknown,
@@ -128,6 +130,8 @@ function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
 /** One opened workspace, as one surface sees it. */
 export interface App extends AsyncDisposable {
   readonly workspace: Workspace;
+  /** CONFIG_INVALID */
+  config(): ResolvedConfig;
   /** Runs an operation: parses its input, runs it, parses its output. */
   call<N extends OperationName>(name: N, input: Input<N>, options?: CallOptions): Promise<Output<N>>;
   /** The canonical JSON Lines of an operation that has them; the result at the end is an exit code. */

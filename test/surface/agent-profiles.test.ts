@@ -1,6 +1,6 @@
 // Guards: what an agent gets of its user's surroundings, and what it can leave behind in the home folder.
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { type AgentRepo, makeAgentRepo } from "../support/agent-repo.ts";
 import { runHere } from "../support/cli-in-process.ts";
@@ -17,18 +17,26 @@ interface Attempt {
   readonly profile: { readonly name: string; readonly sha256: string } | null;
   readonly env: { readonly passed: string[]; readonly set: string[]; readonly withheld: string[] };
   readonly login: { readonly path: string; readonly what: string }[];
+  readonly network: {
+    readonly hosts: string[];
+    readonly connections: { readonly host: string; readonly verdict: string }[];
+  };
 }
 
 const attemptOf = (dir: string) =>
   JSON.parse(readFileSync(join(dir, "agent/attempts/01/attempt.json"), "utf8")) as Attempt;
 
 /** A program called like a known agent. */
-function makeClaude(repo: AgentRepo, script: string): string {
+function makeProgram(repo: AgentRepo, name: string, script: string): string {
   const bin = join(repo.base, "bin");
   mkdirSync(bin, { recursive: true });
-  writeFileSync(join(bin, "claude"), `#!/bin/sh\n${script}\n`);
-  chmodSync(join(bin, "claude"), 0o755);
-  return join(bin, "claude");
+  writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`);
+  chmodSync(join(bin, name), 0o755);
+  return join(bin, name);
+}
+
+function makeClaude(repo: AgentRepo, script: string): string {
+  return makeProgram(repo, "claude", script);
 }
 
 const OUT = "env | sort > seen.txt";
@@ -55,7 +63,9 @@ it("passes an agent its own variables, writes down names only, and says how many
   const records = readFileSync(join(run_dir, "agent/run.json"), "utf8") + JSON.stringify(attempt);
   for (const value of ["sk-mine", "aws-secret", "db-secret", "given-by-hand"]) expect(records).not.toContain(value);
   const shown = await repo.verbatim("agent", "show", run_id);
-  expect(shown.stdout).toMatch(/[0-9]+ variables were kept from it; pass one with --env NAME/);
+  expect(shown.stdout.replaceAll(/\s+/g, " ")).toMatch(
+    /[0-9]+ variables were kept from it: .*AWS_SECRET_ACCESS_KEY, .*DATABASE_URL.*; pass one with --env NAME/,
+  );
 });
 
 it("keeps a login that the agent refreshed by a rename, and nothing else that it left in the home folder", async () => {
@@ -69,7 +79,7 @@ it("keeps a login that the agent refreshed by a rename, and nothing else that it
     'mv "$HOME/.claude/new" "$HOME/.claude/.credentials.json"',
     'echo "{\\"hooks\\":{}}" > "$HOME/.claude/settings.json"; echo "echo owned" >> "$HOME/.profile"; echo on > lamp.txt',
   ].join("\n");
-  const claude = makeClaude(repo, refresh);
+  const claude = makeProgram(repo, "claude", refresh);
   const { summary } = await repo.agent(["--no-verify", "--guard", "ns-overlay"], [claude]);
   expect(readFileSync(join(folder, ".credentials.json"), "utf8")).toBe(login("fresh", 2));
   expect(statSync(join(folder, ".credentials.json")).mode & 0o777).toBe(0o600);
@@ -85,18 +95,96 @@ it("keeps a login that the agent refreshed by a rename, and nothing else that it
   expect(attemptOf(second.summary.run_dir).login).toEqual([{ path: join(folder, ".credentials.json"), what: "gone" }]);
 });
 
-it("says that the login stayed writable where the home folder cannot be a layer", async () => {
+/** A program of each known agent, and its login file in a usual home. */
+const KNOWN = [
+  ["claude", "claude", ".claude/.credentials.json"],
+  ["codex", "codex", ".codex/auth.json"],
+  ["gemini", "gemini", ".gemini/oauth_creds.json"],
+  ["opencode", "opencode", ".local/share/opencode/auth.json"],
+  ["cursor", "cursor-agent", ".config/cursor/auth.json"],
+] as const;
+
+it.each(KNOWN)(
+  "lets a logged-in %s work with the network allow: secrets empty, other hosts refused, its login kept, nothing else",
+  async (name, program, login) => {
+    const repo = makeLamp();
+    repo.write(".gitignore", ".env\n");
+    repo.write(".env", "LAMP_TOKEN=k7-gull-rock-4419\n");
+    for (const [, , place] of KNOWN) {
+      mkdirSync(dirname(join(repo.home, place)), { recursive: true });
+      writeFileSync(join(repo.home, place), '{"token":"old-lamp-token"}', { mode: 0o600 });
+    }
+    mkdirSync(join(repo.home, ".ssh"));
+    writeFileSync(join(repo.home, ".ssh/id_ed25519"), "a private key");
+    const others = KNOWN.filter(([other]) => other !== name).map(([, , place]) => `"$HOME/${place}"`);
+    const script = [
+      `cat .env "$HOME/.ssh/id_ed25519" ${others.join(" ")} 2>/dev/null; cat "$HOME/${login}"`,
+      `printf '{"token":"new-lamp-token"}' > "$HOME/new"; mv "$HOME/new" "$HOME/${login}"`,
+      `echo '{"hooks":{}}' > "$HOME/${dirname(login)}/settings.json"; echo on > lamp.txt`,
+      'perl -MSocket -e \'print gethostbyname("unlisted.example") ? "reached" : "\\nrefused\\n"\'',
+    ];
+    const agent = makeProgram(repo, program, script.join("\n"));
+    const { summary, result } = await repo.agent(["--no-verify", "--network", "allow"], [agent]);
+    expect([summary.outcome, result.stderr]).toEqual([
+      "unverified",
+      expect.stringContaining(`(profile ${name})`) as string,
+    ]);
+    const attempt = attemptOf(summary.run_dir);
+    expect(readFileSync(join(summary.run_dir, "agent/attempts/01/output.log"), "utf8")).toBe(
+      '{"token":"old-lamp-token"}\nrefused\n',
+    );
+    const asked = attempt.network.connections.map(({ host, verdict }) => `${host} ${verdict}`);
+    expect(asked).toEqual(["unlisted.example not_in_list"]);
+    expect(attempt.login).toEqual([{ path: join(repo.home, login), what: "refreshed" }]);
+    expect(readFileSync(join(repo.home, login), "utf8")).toBe('{"token":"new-lamp-token"}');
+    expect(existsSync(join(repo.home, dirname(login), "settings.json"))).toBe(false);
+  },
+);
+
+it("lets an agent reach the providers of models that its user chose", async () => {
   const repo = makeLamp();
-  mkdirSync(join(repo.home, ".claude"));
-  const place = join(repo.home, ".claude/.credentials.json");
-  writeFileSync(place, "{}");
-  const claude = makeClaude(repo, 'printf \'{"a":1}\' > "$HOME/.claude/.credentials.json"; echo on > lamp.txt');
-  const { summary } = await repo.agent(["--no-verify", "--guard", "ns-bind"], [claude]);
-  expect(attemptOf(summary.run_dir).login).toEqual([{ path: place, what: "kept" }]);
-  expect(readFileSync(place, "utf8")).toBe('{"a":1}');
-  const shown = await repo.verbatim("agent", "show", summary.run_id);
-  expect(shown.stdout.replaceAll(/\s+/g, " ")).toContain("stayed writable: the home folder cannot be a layer");
+  const folder = join(repo.home, ".config/opencode");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "opencode.json"), JSON.stringify({ provider: { groq: {} } }));
+  // Whoever can write to the repository names none.
+  repo.write("opencode.json", JSON.stringify({ provider: { mistral: {} } }));
+  const agent = makeProgram(repo, "opencode", "echo on > lamp.txt");
+  const { summary } = await repo.agent(["--no-verify", "--network", "allow"], [agent]);
+  expect(attemptOf(summary.run_dir).network.hosts).toEqual(["opencode.ai", "models.dev", "api.groq.com"]);
 });
+
+it("copies a refreshed login out while the agent works, so that a killed tool loses little", async () => {
+  const repo = makeLamp();
+  const [place, left] = [join(repo.home, ".claude/.credentials.json"), join(repo.base, "left")];
+  for (const folder of [dirname(place), left]) mkdirSync(folder);
+  writeFileSync(place, '{"token":"old"}', { mode: 0o600 });
+  const script = `printf '{"token":"new"}' > "$HOME/.claude/.credentials.json"; until [ -e "${left}/stop" ]; do sleep 0.05; done; echo on > lamp.txt`;
+  const claude = makeProgram(repo, "claude", script);
+  const running = repo.agent(["--no-verify", "--guard", "ns-overlay", "--keep", left], [claude]);
+  try {
+    await expect.poll(() => readFileSync(place, "utf8")).toBe('{"token":"new"}');
+  } finally {
+    writeFileSync(join(left, "stop"), "");
+  }
+  expect((await running).summary.outcome).toBe("unverified");
+});
+
+it.each(["ns-bind", "landlock", "audit"])(
+  "says that the login stayed writable under %s, where the home folder cannot be a layer",
+  async (guard) => {
+    const repo = makeLamp();
+    mkdirSync(join(repo.home, ".claude"));
+    const place = join(repo.home, ".claude/.credentials.json");
+    writeFileSync(place, "{}");
+    const claude = makeClaude(repo, 'printf \'{"a":1}\' > "$HOME/.claude/.credentials.json"; echo on > lamp.txt');
+    const { summary } = await repo.agent(["--no-verify", "--guard", guard], [claude]);
+    expect(summary).toMatchObject({ outcome: "unverified", proof: { guard } });
+    expect(attemptOf(summary.run_dir).login).toEqual([{ path: place, what: "kept" }]);
+    expect(readFileSync(place, "utf8")).toBe('{"a":1}');
+    const shown = await repo.verbatim("agent", "show", summary.run_id);
+    expect(shown.stdout.replaceAll(/\s+/g, " ")).toContain("stayed writable: the home folder cannot be a layer");
+  },
+);
 
 it("refuses what a repository may not give itself, names the flag, and makes no run", async () => {
   const repo = makeLamp();

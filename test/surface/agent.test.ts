@@ -400,6 +400,30 @@ describe("the summary", () => {
     expect(stdout).toMatch(/verbatim agent apply \d{8}-\d{6}-[0-9a-f]{6}/);
   });
 
+  it("agent.apply holds where --apply says nothing, and a repository that is not trusted cannot ask for auto", async () => {
+    const repo = makeSample();
+    repo.write("verbatim.config.json", JSON.stringify({ agent: { apply: "auto" } }));
+    const refused = await repo.verbatim(
+      "agent",
+      "--goal",
+      "x",
+      "--no-verify",
+      "--",
+      "sh",
+      "-c",
+      "echo on > src/lamp.txt",
+    );
+    expect(refused.exit).toBe(2);
+    expect(refused.stderr).toContain("asks for agent.apply");
+    expect(refused.stderr).toContain("--apply auto");
+    repo.trust();
+    const auto = await repo.agent(["--no-verify"], ["sh", "-c", "echo on > src/lamp.txt"]);
+    expect(auto.summary.outcome).toBe("applied");
+    const kept = await repo.agent(["--no-verify", "--apply", "never"], ["sh", "-c", "echo off > src/lamp.txt"]);
+    expect(kept.summary.outcome).toBe("unverified");
+    expect(readFileSync(join(repo.root, "src/lamp.txt"), "utf8")).toBe("on\n");
+  });
+
   it("--apply auto applies at once, and a tree that moved on is refused", async () => {
     const repo = makeSample();
     const auto = await repo.agent(["--no-verify", "--apply", "auto"], ["sh", "-c", "echo on > src/lamp.txt"]);

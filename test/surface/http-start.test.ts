@@ -55,6 +55,8 @@ async function ended(server: Server, ids: readonly string[]): Promise<void> {
 
 it("starts a named command as it was allowed, asks again when it has changed, and nobody else widens it", async () => {
   const repo = harbour({ keeper: KEEPER });
+  // What a terminal does by itself, a page does not.
+  repo.trust({ apply: "auto" });
   const server = await serveRepo(repo);
   const asked = { command: "keeper", goal: "light the lamp" };
   const refused = await run(server, undefined, asked, "k1");

@@ -36,6 +36,8 @@ export const SETTING_WORDS: Readonly<Record<string, string>> = {
   "agent.patch.max_added_lines": "The older spelling of `agent.policy.max_added_lines`.",
   "agent.network":
     "What of the network an agent has: `inherit` (everything), `none`, or `allow` (the hosts of `agent.hosts`). Without it: `catalytic.network`.",
+  "agent.apply":
+    "What happens with a change that passes, where `--apply` says nothing: `ask` (you are asked at a terminal), `auto` or `never`. `auto` counts only from your own configuration and from repositories that you trust; over HTTP it counts as `never`.",
   "agent.fix":
     "How often an agent starts again by itself after its change was rejected or did not pass, told what was wrong.",
   "agent.max_usd":

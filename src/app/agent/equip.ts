@@ -10,7 +10,10 @@ import {
   findProfile,
   type KnownProfile,
   mergeProfiles,
+  type ProfileHost,
+  placeInHome,
   readProfile,
+  readProviderHosts,
 } from "../../rooms/workflow/index.ts";
 import { CONFIG_FILE } from "../config/workspace.ts";
 import type { AgentPorts } from "./ports.ts";
@@ -28,7 +31,12 @@ export interface Surroundings {
 export interface Equipment {
   readonly known: KnownProfile | null;
   readonly environment: AgentEnvironment;
+  /** Hosts of the providers of models that the user chose for this agent. */
+  readonly providers: readonly ProfileHost[];
 }
+
+/** A configuration of an agent is smaller. */
+const MOST_CONFIG_BYTES = 1024 * 1024;
 
 /** The profiles of the package, of the user and of the repository, one of each name. PROFILE_INVALID. */
 export function listProfiles(outside: Pick<AgentPorts, "user" | "config">): KnownProfile[] {
@@ -73,12 +81,21 @@ export function equip(outside: AgentPorts, command: readonly string[], asked: Su
     values,
     all: asked.envAll,
   });
-  return { known, environment };
+  return { known, environment, providers: known === null ? [] : findProviders(outside, known.profile) };
+}
+
+/** Only the user's own files are read: those of the repository could have been written by an agent. */
+function findProviders({ user }: AgentPorts, { network }: KnownProfile["profile"]): ProfileHost[] {
+  const { from = [], known = {} } = network?.providers ?? {};
+  return from.flatMap((file) => {
+    const bytes = user.home === null ? null : user.readFile(placeInHome(file, user.env, user.home), MOST_CONFIG_BYTES);
+    return bytes === null ? [] : readProviderHosts(file, known, bytes);
+  });
 }
 
 /** The hosts that the agent itself needs, where its network is limited. */
-export function listHosts({ known }: Equipment): HostEntry[] {
-  return (known?.profile.network?.hosts ?? []).flatMap((one) => {
+export function listHosts({ known, providers }: Equipment): HostEntry[] {
+  return [...(known?.profile.network?.hosts ?? []), ...providers].flatMap((one) => {
     const entry = parseHostEntry(typeof one === "string" ? one : one.host);
     return entry === null ? [] : [{ ...entry, private: typeof one !== "string" && one.private === true }];
   });

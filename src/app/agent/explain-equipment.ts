@@ -16,23 +16,24 @@ const NOT_KEPT: Readonly<Record<string, string>> = {
   not_written: "your home folder could not be written",
 };
 
-/** What an agent was given besides its view, and what it left in the home folder. */
-export function explainEquipment({ agent, kept: asked }: AgentSummary, typed: boolean): ExplainLine[] {
+/** What an agent was given besides its view, and what it left in the home folder. `whole`: with every name. */
+export function explainEquipment({ agent, kept: asked }: AgentSummary, typed: boolean, whole: boolean): ExplainLine[] {
+  const list = (names: readonly string[]) => (whole ? names.join(", ") : listNames(names));
   const lines: ExplainLine[] = [];
   if (agent.withheld.length > 0) {
     const were = agent.withheld.length === 1 ? "was" : "were";
-    const says = `${count(agent.withheld.length, "variable")} ${were} kept from it${typed ? "; pass one with --env NAME" : ""}`;
+    const says = `${count(agent.withheld.length, "variable")} ${were} kept from it${whole ? `: ${list(agent.withheld)}` : ""}${typed ? "; pass one with --env NAME" : ""}`;
     lines.push({ mark: null, says });
   }
   if (agent.hidden.length > 0) {
-    const says = `${count(agent.hidden.length, "secret place")} hidden from it: ${listNames(agent.hidden)}${typed ? "; show one with --unmask" : ""}`;
+    const says = `${count(agent.hidden.length, "secret place")} hidden from it: ${list(agent.hidden)}${typed ? "; show one with --unmask" : ""}`;
     lines.push({ mark: null, says });
   }
   if (agent.seen.length > 0) {
-    lines.push({ mark: null, says: `it could read ${listNames(agent.seen)} in the temporary folder` });
+    lines.push({ mark: null, says: `it could read ${list(agent.seen)} in the temporary folder` });
   }
   if (agent.not_hidden.length > 0) {
-    const says = describeNotHidden(agent.not_hidden, "this guard cannot hide files, so it could read");
+    const says = describeNotHidden(list(agent.not_hidden), "this guard cannot hide files, so it could read");
     lines.push({ mark: "notice", says });
   }
   const changed = agent.login.filter(({ what }) => what !== "kept");

@@ -67,10 +67,10 @@ const WHY: Readonly<Record<string, string>> = {
 const HOW_TO_SEE = "; let it: --unmask, and --permit to change it";
 
 /** Everything a person wants to know about a run, in sentences. Flags are named only to somebody who types. */
-export function explainRun(run: AgentSummary, typed = true): ExplainPart[] {
+export function explainRun(run: AgentSummary, typed = true, whole = false): ExplainPart[] {
   const parts: (ExplainPart | null)[] = [
     { part: "goal", mark: null, says: run.goal.replace(/\s+/g, " "), lines: [] },
-    explainAgent(run, typed),
+    explainAgent(run, typed, whole),
     explainBase(run),
     explainChange(run, typed),
     explainPolicy(run),
@@ -87,7 +87,7 @@ export function explainRun(run: AgentSummary, typed = true): ExplainPart[] {
   return parts.filter((part) => part !== null);
 }
 
-function explainAgent(run: AgentSummary, typed: boolean): ExplainPart {
+function explainAgent(run: AgentSummary, typed: boolean, whole: boolean): ExplainPart {
   const { agent } = run;
   const command = agent.argv.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(" ");
   const short = command.length > 90 ? `${command.slice(0, 89)}…` : command;
@@ -99,7 +99,7 @@ function explainAgent(run: AgentSummary, typed: boolean): ExplainPart {
     const says = `the agent made ${count(agent.commits, "commit")}; its changes are in the diff, ${its} ${gone} gone`;
     lines.push({ mark: null, says });
   }
-  lines.push(...explainEquipment(run, typed));
+  lines.push(...explainEquipment(run, typed, whole));
   return { part: "agent", mark: null, says: `${short}   ${describeAgentEnd(run, typed)}${describeUsed(run)}`, lines };
 }
 

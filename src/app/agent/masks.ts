@@ -59,15 +59,15 @@ export function canHide(guard: GuardName): boolean {
 const NOT_HIDDEN: Finding<"workflow"> = "SECRETS_NOT_HIDDEN";
 
 /** Secrets that a guard leaves in sight, with what can be done about it. */
-export function describeNotHidden(names: readonly string[], who: string): string {
-  return `${NOT_HIDDEN}: ${who} ${listNames(names)}`;
+export function describeNotHidden(names: string, who: string): string {
+  return `${NOT_HIDDEN}: ${who} ${names}`;
 }
 
 /** What is said before an agent starts; null where there is nothing to hide. */
 export function announceMasks({ names }: Masks, guard: GuardName): string | null {
   if (names.length === 0) return null;
   if (canHide(guard)) return `${count(names.length, "secret place")} hidden from the agent: ${listNames(names)}`;
-  const said = describeNotHidden(names, `the guard ${guard} cannot hide files, so the agent can read`);
+  const said = describeNotHidden(listNames(names), `the guard ${guard} cannot hide files, so the agent can read`);
   return `! ${said}. Guards that can: verbatim doctor`;
 }
 

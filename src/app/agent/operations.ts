@@ -60,8 +60,8 @@ const start = defineOperation({
     ...runFields,
     apply: z
       .enum(["ask", "auto", "never"])
-      .default("never")
-      .describe("What to do with a change that passes its gates."),
+      .optional()
+      .describe("What to do with a change that passes its gates (default: agent.apply, else never)."),
     detach: z
       .boolean()
       .default(false)
@@ -78,7 +78,8 @@ const start = defineOperation({
     const isQuiet = summary.changes.files.every(
       ({ path, notices }) => notices.length === 0 || input.permit.includes(path),
     );
-    const wanted = input.apply === "auto" && isReady && isQuiet;
+    const asked = input.apply ?? outside.config().agent.apply;
+    const wanted = asked === "auto" && isReady && isQuiet;
     return wanted ? await applyAgentRun(outside, summary.run_id, LAND_ALL) : summary;
   },
 });

@@ -54,13 +54,14 @@ export async function showAgentRun(outside: AgentPorts, request: ShowRequest): P
   const summary = { ...readSummary(outside, run)!, ...(of === null ? {} : of.parts) };
   const record = AgentRecord.load(run);
   const timeline = await readTimeline(run);
+  const isTyped = outside.surface === "cli";
   return {
     ...readParts(outside, record),
     comments: record === null ? [] : await readComments(run),
     evidence: listEvidence(record, timeline),
     timeline,
     summary,
-    explain: explainRun(summary, outside.surface === "cli").map((part) => ({
+    explain: explainRun(summary, isTyped, isTyped).map((part) => ({
       ...part,
       lines: part.lines.map((line) => ({ ...line })),
     })),

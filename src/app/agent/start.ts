@@ -63,7 +63,8 @@ export async function startAgent(outside: AgentPorts, asked: StartRequest): Prom
   const parallel = outside.configNow().agent.parallel;
   const { run_id, race } =
     asked.count === 1
-      ? await outside.control.startDetached("agent.run", input, note)
+      ? // Nothing is applied behind a page, whatever the configuration says.
+        await outside.control.startDetached("agent.run", { ...input, apply: "never" }, note)
       : await outside.control.startDetached(
           "agent.race",
           { ...input, count: asked.count, jobs: Math.min(asked.count, parallel) },

@@ -191,6 +191,7 @@ export {
   PROFILE_SOURCES,
   readProfile,
 } from "./profile/profiles.ts";
+export { type ProfileHost, readProviderHosts } from "./profile/provider-hosts.ts";
 export { findKnownSecrets } from "./redaction/known-secrets.ts";
 export { SECRET_FORMS, toSecretForms } from "./redaction/matchers.ts";
 export { Redactor, redactBytes, SecretFinder } from "./redaction/redactor.ts";

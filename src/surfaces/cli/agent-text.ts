@@ -29,9 +29,9 @@ const LABELS: Readonly<Record<ExplainPart["part"], string>> = {
 const INDENT = " ".repeat(12);
 
 /** Prints the report of a run, and unless somebody is asked right after, what can be typed next. */
-export function renderAgent(view: AgentView, io: Io, withNext = true): void {
+export function renderAgent(view: AgentView, io: Io, withNext = true, whole = false): void {
   io.line(`${io.paint.bold("agent run")} ${view.run_id}`);
-  renderExplanation(explainRun(view), io, withNext);
+  renderExplanation(explainRun(view, true, whole), io, withNext);
 }
 
 function renderExplanation(parts: readonly ExplainPart[], io: Io, withNext: boolean): void {

@@ -85,6 +85,17 @@ it("lets an agent never use more than its user allows, whatever a repository say
   expect(mergeAgentConfig({}, {}, false)).toMatchObject({ config: {}, caps_at_most: [] });
 });
 
+it("lets no repository have changes applied that nobody was asked about", () => {
+  const refused = mergeAgentConfig({}, { apply: "auto" }, false);
+  expect(refused).toMatchObject({ config: {}, untrusted: [{ key: "agent.apply", flag: "--apply auto" }] });
+  expect(refused.config.apply).toBeUndefined();
+  expect(mergeAgentConfig({ apply: "auto" }, { apply: "never" }, false)).toMatchObject({
+    config: { apply: "never" },
+    untrusted: [],
+  });
+  expect(mergeAgentConfig({ apply: "ask" }, { apply: "auto" }, true).config.apply).toBe("auto");
+});
+
 it("lets no repository choose whose key and login a command gets, or take the guard away", () => {
   const own: AgentConfig = {
     profile: "claude",

@@ -150,6 +150,7 @@ function findUntrusted(user: UserAgentConfig, config: AgentConfig): UntrustedKey
   add("agent.verify.unmask", unmask.length > 0, `--unmask ${unmask[0] ?? "PATH"}`);
   add("agent.keep", (keep ?? []).length > 0, `--keep ${keep?.[0] ?? "PATH"}`);
   add("agent.sessions", config.sessions === "home", "--keep PATH");
+  add("agent.apply", config.apply === "auto", "--apply auto");
   add("agent.profile", isForeignProfile(config), `--profile ${config.profile ?? "NAME"}`);
   for (const [name, profile] of Object.entries(profiles)) {
     for (const part of ["env", "login"] as const) {
@@ -181,10 +182,22 @@ function findUnguarded({ catalytic, workflow }: OtherConfig): UntrustedKey[] {
 }
 
 function withoutUntrusted(user: UserAgentConfig, config: AgentConfig): AgentConfig {
-  const { env: _env, keep: _keep, masks, verify, hosts, profiles, profile, sessions: _sessions, ...rest } = config;
+  const {
+    env: _env,
+    keep: _keep,
+    apply,
+    masks,
+    verify,
+    hosts,
+    profiles,
+    profile,
+    sessions: _sessions,
+    ...rest
+  } = config;
   const { unmask: _unmask, ...verification } = verify ?? {};
   return {
     ...rest,
+    ...(apply === undefined || apply === "auto" ? {} : { apply }),
     ...(profile === undefined || isForeignProfile(config) ? {} : { profile }),
     ...(verify === undefined ? {} : { verify: verification }),
     ...(masks?.add === undefined ? {} : { masks: { add: masks.add } }),

@@ -78,6 +78,8 @@ export const agentConfig = z.strictObject({
     .optional(),
   /** How long one attempt may take, in seconds (default: as long as it wants). */
   timeout_s: z.int().min(1).optional(),
+  /** What happens with a change that passes: somebody at a terminal is asked, it is applied, or it is kept for later. */
+  apply: z.enum(["ask", "auto", "never"]).optional(),
   /** How often an agent starts again by itself, with what was wrong. */
   fix: z.int().min(0).max(10).optional(),
   /** What all attempts of a run may cost, in USD (default: whatever they cost). */
@@ -155,6 +157,8 @@ export function resolveAgent(config: AgentConfig = {}) {
     },
     /** Null: as long as it wants. */
     timeout_s: config.timeout_s ?? null,
+    /** Null: somebody at a terminal is asked. */
+    apply: config.apply ?? null,
     fix: config.fix ?? 0,
     /** Null: whatever they cost. */
     max_usd: config.max_usd ?? null,

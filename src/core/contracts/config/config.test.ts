@@ -103,6 +103,7 @@ describe("the configuration", () => {
         profiles: {},
         commands: {},
         parallel: 2,
+        apply: null,
         env: { pass: [], set: {} },
         timeout_s: null,
         fix: 0,

@@ -43,6 +43,24 @@ const session = z.strictObject({
   format: z.enum(SESSION_FORMATS),
 });
 
+/** A file of the user in which the agent keeps which providers of models it asks. */
+const providerFile = z.strictObject({
+  path: homePath,
+  ...place,
+  /** The object whose keys are names of providers; empty: the whole file. */
+  names: z.string().regex(/^(?:\/(?:[^~/]|~[01])*)*$/),
+  /** Below each of them: the address that is asked in place of the known one. */
+  address: pointer.optional(),
+});
+
+const network = z.strictObject({
+  hosts: z.array(hostEntry),
+  /** Providers of models that the user chose. */
+  providers: z
+    .strictObject({ from: z.array(providerFile), known: z.record(z.string().min(1).max(100), z.array(hostEntry)) })
+    .optional(),
+});
+
 const agentProfile = z.strictObject({
   schema_version: z.literal(AGENT_PROFILE_VERSION),
   name: z.string().regex(/^[a-z][a-z0-9-]{0,31}$/),
@@ -63,7 +81,7 @@ const agentProfile = z.strictObject({
     .optional(),
   login: z.array(login).optional(),
   sessions: z.array(session).optional(),
-  network: z.strictObject({ hosts: z.array(hostEntry) }).optional(),
+  network: network.optional(),
   resume: z.strictObject({ argv: z.array(text).min(1), keep_flags: z.boolean().optional() }).optional(),
   /** Who tried it with a live login, or null: nobody did. */
   checked: z
@@ -73,6 +91,7 @@ const agentProfile = z.strictObject({
 });
 
 export type AgentProfile = z.infer<typeof agentProfile>;
+export type ProviderFile = z.infer<typeof providerFile>;
 export type LoginFile = z.infer<typeof login>;
 export type SessionPlace = z.infer<typeof session>;
 

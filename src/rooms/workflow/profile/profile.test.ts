@@ -5,6 +5,7 @@ import { detectProfile } from "./detect.ts";
 import { type EnvironmentRequest, filterEnvironment } from "./environment.ts";
 import { judgeLogin, placeInHome } from "./login.ts";
 import { builtInProfiles, findProfile, mergeProfiles, readProfile } from "./profiles.ts";
+import { readProviderHosts } from "./provider-hosts.ts";
 
 const PROFILES = builtInProfiles().map(({ profile }) => profile);
 const CLAUDE = PROFILES.find(({ name }) => name === "claude")!;
@@ -143,6 +144,41 @@ describe("a refreshed login", () => {
     expect(placeInHome(file, { CLAUDE_CONFIG_DIR: "relative" }, "/h")).toBe("/h/.claude/.credentials.json");
     const opencode = PROFILES.find(({ name }) => name === "opencode")!.login![0]!;
     expect(placeInHome(opencode, { XDG_DATA_HOME: "/d" }, "/h")).toBe("/d/opencode/auth.json");
+  });
+});
+
+describe("providers of models", () => {
+  const { network } = PROFILES.find(({ name }) => name === "opencode")!;
+  const { from, known } = network!.providers!;
+  const read = (file: number, text: string) => readProviderHosts(from[file]!, known, encodeUtf8(text));
+
+  it("are those that the user's own configuration of the agent names, by their own address where it has one", () => {
+    const config = {
+      provider: {
+        anthropic: {},
+        harbour: { options: { baseURL: "https://Models.Harbour.example:8443/v1" } },
+        openai: { options: { baseURL: "https://relay.example/v1" } },
+        nobody: {},
+      },
+    };
+    expect(read(0, JSON.stringify(config))).toEqual([
+      "api.anthropic.com",
+      "console.anthropic.com",
+      "models.harbour.example:8443",
+      "relay.example",
+    ]);
+    expect(read(1, '{"groq":{"type":"api","key":"k"}}')).toEqual(["api.groq.com"]);
+  });
+
+  it.each([
+    "{",
+    "[]",
+    '{"provider":["anthropic"]}',
+    '{"provider":{"__proto__":{}}}',
+    '{"provider":{"x":{"options":{"baseURL":"http://127.0.0.1:11434"}}}}',
+    '{"provider":{"x":{"options":{"baseURL":"https://mira:secret@evil.example"}}}}',
+  ])("are none where the file says none: %s", (text) => {
+    expect(read(0, text)).toEqual([]);
   });
 });
 

@@ -65,12 +65,9 @@ export const noun: Noun = {
         'verbatim agent --goal "tidy the docs" --no-verify --allow docs -- ./tidy.sh',
         'verbatim agent --goal "bump" --verify "npm test" --apply auto --keep ~/.codex -- codex exec "..."',
       ],
-      prepare: async (given, io) => ({
-        ...given,
-        apply: given.apply ?? (canAsk(io) && given.detach !== true ? "ask" : "never"),
-      }),
-      async render(view, io, { apply = "ask", detach = false }, app) {
-        if (detach) return renderStarted(view, io);
+      async render(view, io, given, app) {
+        if (given.detach === true) return renderStarted(view, io);
+        const apply = given.apply ?? app.config().agent.apply ?? "ask";
         const isAsked = apply === "ask" && canAsk(io) && ["verified", "unverified"].includes(view.outcome);
         renderAgent(view, io, !isAsked);
         if (isAsked) await askWhatNext(view, io, app, (applied) => renderApplied(applied, io));
@@ -105,7 +102,7 @@ export const noun: Noun = {
       render({ summary, diff, compared, connections }, io, { hunks = false }) {
         if (connections !== null) return renderConnections(summary, connections, io);
         if (compared !== null) return renderComparison(summary, compared, io);
-        if (diff === null) return renderAgent(summary, io);
+        if (diff === null) return renderAgent(summary, io, true, true);
         if (diff.length === 0) return io.line("the agent changed nothing");
         if (hunks) renderHunks(summary.run_id, diff, io);
         else renderDiff(diff, io);
