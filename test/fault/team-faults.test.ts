@@ -1,6 +1,8 @@
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runHere } from "../support/cli-in-process.ts";
 import { needs } from "../support/needs.ts";
@@ -133,6 +135,17 @@ describe("faults around the workers of a team", needs(postgres.reason), () => {
     await team.must("worker", "--once");
     stalled = job;
     expect(await expectTeamInOrder(team, [job])).toEqual(["SUCCEEDED"]);
+  });
+
+  it("a worker that looks once ends, whatever the collector of garbage takes meanwhile", async () => {
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    const timer = setInterval(collect, 300);
+    try {
+      expect((await team.verbatim("worker", "--once")).exit).toBe(0);
+    } finally {
+      clearInterval(timer);
+    }
   });
 
   it("jobs that the queue lost are sent again by store requeue", async () => {

@@ -144,13 +144,12 @@ class Slot {
   }
 
   async run(): Promise<number> {
-    const { dispatch, queues, stop, idle, membership } = this.#own;
+    const { stop, idle, membership } = this.#own;
     const ending = AbortSignal.any([stop.signal, membership.draining]);
     let away = FIRST_WAIT_MS;
     while (!ending.aborted) {
       if (!(await this.#hasRoom(ending))) break;
-      const signal = idle === null ? ending : AbortSignal.any([ending, AbortSignal.timeout(idle)]);
-      const item = await dispatch.next(queues, signal).catch(async (thrown: unknown) => {
+      const item = await this.#next(ending).catch(async (thrown: unknown) => {
         // The database is away; whoever runs until told to stop goes on when it is back.
         if (idle !== null) throw thrown;
         this.#own.composition.notify(String(thrown));
@@ -164,6 +163,20 @@ class Slot {
       if (!(await this.#take(item, ending))) break;
     }
     return this.#jobs;
+  }
+
+  /** The next job; null when there is none for as long as is looked, or when the worker is to end. */
+  async #next(ending: AbortSignal): Promise<WorkItem | null> {
+    const { dispatch, queues, idle } = this.#own;
+    if (idle === null) return dispatch.next(queues, ending);
+    // Not AbortSignal.timeout: joined with another, nothing holds it, and one that was collected is never given.
+    const over = new AbortController();
+    const timer = setTimeout(() => over.abort(), idle);
+    try {
+      return await dispatch.next(queues, AbortSignal.any([ending, over.signal]));
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** Waits for space where there is too little; false when that ends the worker. */
