@@ -241,6 +241,7 @@ const WIDENING: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     see: ["/tmp/lamp"],
     env_all: true,
     fix: 10,
+    max_usd: "900",
     name: "lamp",
     detach: true,
   },
