@@ -272,7 +272,7 @@ function formatFirstHelp(paint: Paint, version: string): string[] {
     room = entry.room;
   }
   const team = NOUNS.filter((entry) => entry.room === TEAM).map(({ noun }) => noun);
-  lines.push(`${paint.bold(TEAM.padEnd(10))} ${[...team, "serve"].join(", ")}: many machines, one record`);
+  lines.push(`${paint.bold(TEAM.padEnd(10))} ${[...team, "serve"].join(", ")}: for many machines`);
   // Not nouns of this surface: src/main.ts starts them.
   lines.push(formatNoun(paint, "servers", "mcp", "Model Context Protocol on standard input, or --http"));
   lines.push(formatNoun(paint, "", "studio", "HTTP API, MCP and a page on 127.0.0.1 (--no-web)"));
