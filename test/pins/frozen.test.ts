@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { openApp } from "../../src/app/call.ts";
 import { NOUNS } from "../../src/surfaces/cli/nouns.ts";
 import { buildProgram } from "../../src/surfaces/cli/program.ts";
+import { runServe } from "../../src/surfaces/http/serve.ts";
 import { runStudio } from "../../src/surfaces/http/studio.ts";
 import { runMcp } from "../../src/surfaces/mcp/mcp.ts";
 import { compareFrozen, readFrozen, writeFrozen } from "../../tools/freeze/files.ts";
@@ -46,6 +47,7 @@ function printerIn(cwd: string): (argv: readonly string[]) => Promise<string> {
     const entry = NOUNS.find((one) => one.noun === noun);
     if (noun === "mcp") await runMcp({ argv: path, stdout } as never);
     else if (noun === "studio") await runStudio({ argv: path, stdout } as never);
+    else if (noun === "serve") await runServe({ argv: path, stdout } as never);
     else if (entry === undefined) return (await runInProcess([noun, ...path], cwd)).stdout;
     else {
       const made = nouns.get(noun);
