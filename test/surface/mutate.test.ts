@@ -38,6 +38,15 @@ it("asks", ({ skip }) => skip(reason));
 it("asks without", () => expect([isOpen(8), isOpen(9)]).toEqual([false, true]));
 `;
 
+// Takes its whole process along when the bell does not ring.
+const BELL = `import { expect, it } from "vitest";
+import { rings } from "./bell.ts";
+it("asks", () => {
+  if (!rings(9)) process.kill(process.pid, "SIGKILL");
+  expect(rings(8)).toBe(false);
+});
+`;
+
 function makeProject(): string {
   const root = mkdtempSync(join(tmpdir(), "verbatim-tiny-"));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
@@ -97,6 +106,18 @@ it("a mistake that a test notices is killed, one that none notices survives, and
   expect(await runCampaign({ ...options, minutes: 0 })).toMatchObject({
     complete: false,
     folders: [{ mutants: 10, run: 6, score: 66.7 }],
+  });
+});
+
+it("a mistake that takes the tests' process along is noticed, and the next one is asked in another process", async () => {
+  const root = makeProject();
+  writeFileSync(join(root, "src/bell.ts"), "export const rings = (hour: number) => hour > 8;\n");
+  writeFileSync(join(root, "src/bell.test.ts"), BELL);
+  const state = join(root, ".mutate/state.json");
+  const options = { root, paths: ["src/bell.ts"], state, minutes: 5, tests: 1, log: () => undefined };
+  expect(await runCampaign(options)).toMatchObject({
+    complete: true,
+    folders: [{ folder: "src", mutants: 2, run: 2, killed: 2 }],
   });
 });
 

@@ -24,8 +24,9 @@ export interface Answered {
   readonly reached: Reached | null;
 }
 
-// A test that asks for a database server is told that there is none, and goes on with what needs none.
-const DOOR = join(process.cwd(), "no-postgres");
+// A test that asks for a database server is told that there is none, and goes on with what needs none. Each worker has a
+// socket of its own: one that was killed leaves its file behind.
+const DOOR = join(process.cwd(), `no-postgres-${process.pid}`);
 const NO_SERVER = JSON.stringify({ reason: "mistakes are planted without a server" });
 const door = createServer((socket) => socket.on("error", () => socket.destroy()).end(NO_SERVER));
 await new Promise<void>((resolve) => door.listen(DOOR, resolve));

@@ -30,6 +30,26 @@ it("a stream of which the global order has nothing at all is a gap", async () =>
   expect(problems).toEqual([{ code: "LEDGER_GLOBAL_GAP", stream: "context", position: 0, expected: "1", actual: "0" }]);
 });
 
+it("an index that nobody has is a gap, named by the entry that comes after it", async () => {
+  const time = "2025-01-02T03:04:05.000Z";
+  const head = { stream: "context", previous: NO_PREVIOUS, kind: "A", time, actor: "cli" };
+  const first = sealEntry(nodeCrypto, { ...head, position: 0, body: 1 });
+  const second = sealEntry(nodeCrypto, { ...head, position: 1, previous: first.hash, body: 2 });
+  const ledger = {
+    size: async () => 2,
+    readAll: async (from: number) =>
+      from === 0
+        ? [
+            { index: 0, entry: first },
+            { index: 3, entry: second },
+          ]
+        : [],
+    streams: async () => [{ stream: "context", length: 2 }],
+  } as unknown as LedgerReader;
+  const { problems } = await verifyLedger(ledger, nodeCrypto);
+  expect(problems).toEqual([{ code: "LEDGER_GLOBAL_GAP", stream: "context", position: 1, expected: "1", actual: "3" }]);
+});
+
 it("an entry that was changed is the problem of its stream", async () => {
   const time = "2025-01-02T03:04:05.000Z";
   const head = { stream: "context", position: 0, previous: NO_PREVIOUS, kind: "A", time, actor: "cli" };

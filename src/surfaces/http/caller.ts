@@ -95,8 +95,7 @@ export function requireRight({ role }: Caller, { workspace, world }: Who): void 
 }
 
 export function requireOwner(caller: Caller): void {
-  if (caller.role === "reader" || caller.role === "reviewer") requireRight(caller, { workspace: "owner" });
-  if (caller.role !== "owner") throw new VerbatimError("OWNER_ONLY");
+  requireRight(caller, { workspace: "owner" });
 }
 
 /** As whom is read: what an owner asks for, or whom the token belongs to. */

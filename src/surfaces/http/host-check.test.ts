@@ -18,6 +18,20 @@ describe("names a server may be called by", () => {
 
   it("are its address and the loopback names where it listens on one address", () => {
     expect([...ownNames({ host: "192.0.2.1" }).hosts]).toEqual(["192.0.2.1", "localhost", "127.0.0.1"]);
+    expect([...ownNames({ host: "2001:db8::1" }).hosts]).toEqual(["[2001:db8::1]", "localhost", "127.0.0.1"]);
+    expect([...ownNames({ host: "Studio.Example.org" }).hosts]).toContain("studio.example.org");
+  });
+
+  it("and where it listens on one address, that one is told to others", () => {
+    for (const host of ["192.0.2.1", "127.0.0.1", "2001:db8::1"]) expect(reachableHost(host)).toBe(host);
+  });
+
+  it.each(["0.0.0.0", "::"])("and where it listens on %s, one that others can reach, if there is one", (host) => {
+    const reachable = Object.values(networkInterfaces())
+      .flatMap((all) => all ?? [])
+      .filter(({ family, internal }) => family === "IPv4" && !internal)
+      .map(({ address }) => address);
+    expect(reachable.length === 0 ? ["127.0.0.1"] : reachable).toContain(reachableHost(host));
   });
 
   it.each(["0.0.0.0", "::"])("are every address of this machine and its name where it listens on %s", (host) => {
@@ -39,8 +53,12 @@ describe("names a server may be called by", () => {
       "[::1]",
       "studio.example.org",
     ]);
-    expect([...ownNames({ host: "192.0.2.1", publicUrl, tls: {} }).hosts]).toContain("192.0.2.1");
     expect([...ownNames({ host: "192.0.2.1", publicUrl }).hosts]).toEqual(["studio.example.org"]);
+    // Over TLS of its own the way is not in the clear, and where only this machine can reach it nobody else listens.
+    const names = ["192.0.2.1", "localhost", "127.0.0.1", "studio.example.org"];
+    expect([...ownNames({ host: "192.0.2.1", publicUrl, tls: {} }).hosts]).toEqual(names);
+    expect(ownNames({ host: "192.0.2.1", publicUrl, tls: {} }).scheme).toBe("https");
+    expect(ownNames({ host: "192.0.2.1", publicUrl }).scheme).toBe("http");
     const plain = new URL("http://studio.example.org");
     expect([...ownNames({ host: "192.0.2.1", publicUrl: plain }).hosts]).toContain("192.0.2.1");
   });
