@@ -446,6 +446,8 @@ export interface WorldMethods {
   readonly time: Method<"world.time">;
   /** Sets how time moves when it is not set by hand. */
   readonly timePolicy: Method<"world.time-policy">;
+  /** Says whose turn it is in the next beat of a world of turns. */
+  readonly turnSet: Method<"world.turn-set">;
   /** Takes a pin away. */
   readonly unpin: Method<"world.unpin">;
   /** Checks the chain of a world and every row against its records, or an exported file offline. */

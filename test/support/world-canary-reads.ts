@@ -100,6 +100,7 @@ const OPERATIONS: Readonly<Record<string, Drive | "owner" | "writes">> = {
   "world.people-name": "writes",
   "world.people-token": "writes",
   "world.presence": "writes",
+  "world.turn-set": "writes",
   "world.scene": "writes",
   "world.stop": "writes",
   "world.calendar-add": "writes",

@@ -67,6 +67,7 @@ const OPERATOR_ROUTES: Readonly<Record<string, Requests>> = {
   "put /:id/persona": () => [{ path: "/persona", body: {} }],
   // These change a world; a refusal must not say more than it was told.
   "put /:id/presence": () => [{ path: "/presence", body: { present: ["NOWHERE"] } }],
+  "put /:id/turn": () => [{ path: "/turn", body: { next: ["NOWHERE"] } }],
   "post /:id/scene": () => [{ path: "/scene", body: { present: ["NOWHERE"] } }],
   "post /:id/pocket/calendar": () => [{ path: "/pocket/calendar", body: {} }],
   "post /:id/pocket/calendar/:item/close": () => [{ path: "/pocket/calendar/k_none/close" }],

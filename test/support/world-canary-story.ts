@@ -75,7 +75,8 @@ export async function tellStory(
     settings: {
       title: `Canary ${seed}`,
       timezone: "UTC",
-      cast: dice(2) === 0 ? "room" : "each",
+      cast: pick(["room", "each", "turns"] as const),
+      turns: { kind: pick(["rotate", "addressed"] as const), most: 2, narrate: true },
       writer: { kind: "ollama", model: "test" },
       // A small window, so that rehydration happens in some stories.
       context: {

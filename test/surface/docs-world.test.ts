@@ -31,10 +31,10 @@ function readSteps(kind: string): Step[] {
   );
 }
 
+/** Words as a shell reads them: quotes may begin in the middle of one. */
 function toWords(command: string): string[] {
-  return [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
-    ([, double, single, bare]) => double ?? single ?? bare ?? "",
-  );
+  const words = command.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g);
+  return [...words].map(([word]) => word.replace(/"([^"]*)"|'([^']*)'/g, (_, double, single) => double ?? single));
 }
 
 const PLACES: Readonly<Record<string, string>> = {

@@ -40,6 +40,22 @@ export const notesSchema = z
     }),
   )
   .max(8);
+/** Who speaks next in a world of turns. */
+export const turnsSchema = z.strictObject({
+  kind: z.enum(["rotate", "addressed", "list"]).default("rotate"),
+  /** In which order a list goes round. */
+  order: z
+    .array(personId)
+    .max(64)
+    .refine((ids) => new Set(ids).size === ids.length, "an id is listed twice")
+    .default([]),
+  /** So many people have their turn in one beat at most. */
+  most: count(1, 8).default(1),
+  /** Whether a pass of narration follows. */
+  narrate: z.boolean().default(false),
+});
+export type Turns = z.output<typeof turnsSchema>;
+
 const stylesSchema = z.record(personId, z.strictObject({ style: z.string().min(1).max(MAX_STYLE) }));
 
 export const settingsSchema = z.strictObject({
@@ -49,7 +65,8 @@ export const settingsSchema = z.strictObject({
   timezone: z.string().min(1).max(64),
   time_policy: timePolicySchema.default({ kind: "explicit" }),
   visibility_default: z.enum(["presence", "public"]).default("presence"),
-  cast: z.enum(["room", "each"]).default("room"),
+  cast: z.enum(["room", "each", "turns"]).default("room"),
+  turns: turnsSchema.prefault({}),
   writer_lint: z.enum(["off", "report", "reject"]).default("report"),
   tools: z
     .strictObject({
@@ -144,6 +161,11 @@ function requireNotes({ notes }: Settings, usable: number): number {
     details: { tokens, usable },
     fix: "Shorten the notes, or use a larger window_tokens.",
   });
+}
+
+/** How turns are taken; a world of an earlier version says nothing of them. */
+export function turnsOf({ turns }: { readonly turns?: Turns }): Turns {
+  return turns ?? turnsSchema.parse({});
 }
 
 const MOST_EVIDENCE_BYTES = 24_576;

@@ -71,6 +71,9 @@ export function addWritingRoutes(router: WorldRouter): void {
   router.route("post", "/:id/scene", "Starts the next scene.", { operation: "world.scene" }, async (call, world) =>
     router.answer(call, "world.scene", { ...(await readInput(call)), world, key: keyOf(call) }),
   );
+  router.route("put", "/:id/turn", "Says whose turn it is.", { operation: "world.turn-set" }, async (call, world) =>
+    router.answer(call, "world.turn-set", { ...(await readInput(call)), world, key: keyOf(call) }),
+  );
   router.route(
     "post",
     "/:id/pocket/calendar",

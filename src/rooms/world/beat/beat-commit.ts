@@ -8,6 +8,7 @@ import { keepImage } from "../history/image.ts";
 import { makeRows } from "../history/make-rows.ts";
 import { streamOf } from "../history/state.ts";
 import type { Frame } from "../knowledge/frames.ts";
+import type { ChosenTurns } from "../knowledge/turns.ts";
 import type { WorldPorts, WorldWriteTransaction } from "../operations/ports.ts";
 import { type Author, defaultVisibility } from "../people/cast.ts";
 import { type OpenWorld, openRow } from "../projection/reading.ts";
@@ -25,6 +26,7 @@ import type { Writing } from "./writing.ts";
 export interface BeatWork {
   readonly move: ClockMove;
   readonly frames: readonly Frame[];
+  readonly turns: ChosenTurns | null;
   readonly writing: Writing;
   readonly outcome: BeatOutcome;
 }
@@ -38,7 +40,7 @@ export async function commitBeat(
   headers: Readonly<Record<string, string>>,
 ): Promise<string> {
   const { world_id, envelope, body_sha256, cursor } = checked;
-  const { move, frames, writing, outcome } = work;
+  const { move, frames, turns, writing, outcome } = work;
   const write = async (tx: WorldWriteTransaction): Promise<string> => {
     const row = await tx.world.hold(world_id);
     const stored = await requireLease(tx, row, lease);
@@ -74,6 +76,7 @@ export async function commitBeat(
       })),
       lore: frames.flatMap(({ plan, parts }) => toSent(plan.actor, parts.told.lore)),
       pins: frames.flatMap(({ plan, parts }) => toSent(plan.actor, parts.told.pinned)),
+      ...(turns === null ? {} : { turns: { kind: turns.kind, chosen: [...turns.chosen] } }),
       result: outcome.result,
     };
     const head = await tx.ledger.head(streamOf(world_id));

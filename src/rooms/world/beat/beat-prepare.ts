@@ -1,5 +1,6 @@
 import type { Capsules } from "../knowledge/capsules.ts";
 import { type Frame, makeFrame, planPasses, requireFits } from "../knowledge/frames.ts";
+import { type ChosenTurns, chooseTurns } from "../knowledge/turns.ts";
 import type { WorldPorts } from "../operations/ports.ts";
 import { loadWorld, type OpenWorld } from "../projection/reading.ts";
 import { type ClockMove, moveClock } from "../time/clock.ts";
@@ -11,6 +12,7 @@ interface Prepared {
   readonly world: OpenWorld;
   readonly move: ClockMove;
   readonly frames: readonly Frame[];
+  readonly turns: ChosenTurns | null;
   readonly stopped: boolean;
 }
 
@@ -35,10 +37,13 @@ export async function prepareBeat(
     );
     const due = new Set(move.due);
     const world: OpenWorld = { ...before, state: { ...before.state, clock_ms: move.clock_ms, zone: move.zone } };
+    const said = envelope.operator.input_text;
+    const turns = settings.cast === "turns" ? await chooseTurns(tx.world, world, said) : null;
     const request = {
       request_id: envelope.request_id,
       world_time: move.world_time,
-      operator_text: envelope.operator.input_text,
+      operator_text: said,
+      turns,
       rules: rulesOf(world, ports).text,
       capsules,
       // What becomes due with this beat is an opportunity of this beat already.
@@ -46,9 +51,9 @@ export async function prepareBeat(
     };
     requireFits(ports, world, request);
     const frames: Frame[] = [];
-    for (const pass of planPasses(world)) frames.push(await makeFrame(ports, tx.world, world, pass, request));
+    for (const pass of planPasses(world, turns)) frames.push(await makeFrame(ports, tx.world, world, pass, request));
     // Someone may have pressed Stop while this beat waited for its turn.
     const stopped = isStopRequested(await tx.world.invocation(before.number, envelope.request_id));
-    return { world, move, frames, stopped };
+    return { world, move, frames, turns, stopped };
   });
 }

@@ -140,7 +140,7 @@ export class Beats {
     this.#running.set(key, abort);
     const letPulseEnd = startPulse(ports, lease, abort);
     try {
-      const { world, move, frames, stopped } = await prepareBeat(
+      const { world, move, frames, turns, stopped } = await prepareBeat(
         ports,
         this.#capsules,
         checked,
@@ -180,7 +180,7 @@ export class Beats {
         });
       }
       this.hub.status(world_id, { request_id: envelope.request_id, phase: "WRITING", tools_used: outcome.tool_calls });
-      return await this.#commit(checked, lease, { move, frames, writing, outcome });
+      return await this.#commit(checked, lease, { move, frames, turns, writing, outcome });
     } finally {
       letPulseEnd();
       this.#running.delete(key);

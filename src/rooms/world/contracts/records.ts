@@ -55,6 +55,7 @@ const BODIES = {
   WORLD_PERSON_ADDED: person,
   WORLD_PERSON_NAMED: person,
   WORLD_PRESENCE_SET: z.object({ present: ids }),
+  WORLD_TURN_SET: z.object({ next: ids }),
   WORLD_SCENE_SET: z.object({ present: ids, write_bundle: writeBundle }),
   WORLD_IMPORTED: z.object({
     people: z.array(person),
@@ -89,6 +90,7 @@ const BODIES = {
     script_used: z.array(z.int()),
     due: z.array(z.string()),
     write_bundle: writeBundle,
+    turns: z.object({ kind: z.string(), chosen: ids }).optional(),
     outcome_sha256: hex,
   }),
   WORLD_REFUSED: z

@@ -64,6 +64,8 @@ export function reduceRecord(before: WorldState | null, record: ReducibleRecord,
       return { ...nothing, renamed: [record.body] };
     case "WORLD_PRESENCE_SET":
       return { ...nothing, state: { ...before, present: record.body.present } };
+    case "WORLD_TURN_SET":
+      return { ...nothing, state: { ...before, next_turn: record.body.next } };
     case "WORLD_SCENE_SET": {
       const { present, write_bundle } = record.body;
       const state = {
@@ -259,7 +261,7 @@ function reduceBeat(before: WorldState, body: UnsealedBeat["body"], position: nu
     packs,
     script_used: used.length === 0 ? before.script_used : [...before.script_used, ...used],
   };
-  const state = before.marks === undefined ? lived : { ...lived, marks: before.marks };
+  const state = withRare(lived, before, body.turns);
   return {
     state,
     people: NOTHING.people,
@@ -269,6 +271,19 @@ function reduceBeat(before: WorldState, body: UnsealedBeat["body"], position: nu
     calendar_states: due.length === 0 ? NOTHING.calendar_states : due.map(toDue),
     messages: NOTHING.messages,
     marks: NOTHING.marks,
+  };
+}
+
+/** What few worlds have, and what a beat of turns leaves of it: a turn that somebody gave is spent. */
+function withRare(lived: WorldState, before: WorldState, turns: UnsealedBeat["body"]["turns"]): WorldState {
+  const { marks, next_turn, last_turn } = before;
+  if (marks === undefined && next_turn === undefined && last_turn === undefined && turns === undefined) return lived;
+  const last = turns?.chosen.at(-1) ?? last_turn;
+  return {
+    ...lived,
+    ...(marks === undefined ? {} : { marks }),
+    ...(next_turn === undefined || turns !== undefined ? {} : { next_turn }),
+    ...(last === undefined ? {} : { last_turn: last }),
   };
 }
 

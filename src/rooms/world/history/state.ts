@@ -33,6 +33,10 @@ export interface WorldState {
   readonly next_person: number;
   readonly next_item: number;
   readonly next_message: number;
+  /** Whose turn it is in the next beat, where somebody said so. */
+  readonly next_turn?: readonly string[];
+  /** Who had the last turn of a beat of turns. */
+  readonly last_turn?: string;
   /** How many marks were ever set; absent in a world that has none. */
   readonly marks?: number;
   /** Packs of the current scene by view. */
@@ -85,12 +89,14 @@ function formatPart(part: WorldState[keyof WorldState]): string {
 /** Members of a state in the order of canonical JSON; a record, so that none can be left out. */
 const STATE_MEMBERS: Readonly<Record<keyof WorldState, true>> = {
   clock_ms: true,
+  last_turn: true,
   marks: true,
   next_beat: true,
   next_bundle: true,
   next_item: true,
   next_message: true,
   next_person: true,
+  next_turn: true,
   next_wseq: true,
   packs: true,
   parent: true,

@@ -7,7 +7,7 @@ import type { WorldPorts } from "../operations/ports.ts";
 import { byTime, filterCalendar } from "../people/pocket.ts";
 import type { CalendarRow, WorldReader } from "../ports.ts";
 import type { OpenWorld } from "../projection/reading.ts";
-import { toolLimitsOf, usableOf } from "../settings.ts";
+import { toolLimitsOf, turnsOf, usableOf } from "../settings.ts";
 import { type PassPlan, toolsBefore } from "../writer/beat-loop.ts";
 import { type FrameParts, NO_QUOTE, toUserMessage } from "../writer/frame.ts";
 import { writerOf } from "../writer/writer-settings.ts";
@@ -28,6 +28,7 @@ import {
   withPack,
 } from "./scene-packs.ts";
 import { findTold, NOTHING_TOLD } from "./told.ts";
+import { type ChosenTurns, candidatesOf } from "./turns.ts";
 
 type Ports = Pick<WorldPorts, "crypto" | "graphemes" | "tokenizer" | "zones">;
 
@@ -37,6 +38,8 @@ interface FrameRequest {
   readonly operator_text: string;
   readonly rules: string;
   readonly capsules: Capsules;
+  /** Whose turn it is, in a world of turns. */
+  readonly turns: ChosenTurns | null;
   /** The calendar as it is once the clock has moved. */
   readonly calendar: readonly CalendarRow[];
 }
@@ -53,7 +56,10 @@ export interface Frame {
 }
 
 /** The passes of a beat. Who acts is decided here, never by a client. */
-export function planPasses(world: OpenWorld): { readonly plan: PassPlan; readonly view: View }[] {
+export function planPasses(
+  world: OpenWorld,
+  turns: ChosenTurns | null,
+): { readonly plan: PassPlan; readonly view: View }[] {
   const { cast, state } = world;
   const room: View = { kind: "room", present: cast.present };
   const plan = (actor: string, pass: PassPlan["pass"]): PassPlan => ({
@@ -61,16 +67,15 @@ export function planPasses(world: OpenWorld): { readonly plan: PassPlan; readonl
     pass,
     reply: writerOf(state.settings, actor).reply,
   });
+  const own = (id: string) => ({ plan: plan(id, "PERSON"), view: { kind: "viewer", id } as const });
+  const narration = { plan: plan("WORLD", "WORLD_ONLY"), view: room };
   switch (state.settings.cast) {
     case "room":
       return [{ plan: plan("WORLD", "ROOM"), view: room }];
     case "each":
-      return [
-        ...cast.present
-          .filter((id) => cast.people.has(id))
-          .map((id) => ({ plan: plan(id, "PERSON"), view: { kind: "viewer", id } as const })),
-        { plan: plan("WORLD", "WORLD_ONLY"), view: room },
-      ];
+      return [...candidatesOf(world).map(own), narration];
+    case "turns":
+      return [...(turns?.chosen ?? []).map(own), ...(turnsOf(state.settings).narrate ? [narration] : [])];
     default:
       return assertNever(state.settings.cast);
   }
@@ -91,7 +96,8 @@ export function requireFits(ports: Ports, world: OpenWorld, request: FrameReques
   const measure = (operator_text: string) =>
     boundOf(usable, "notes") +
     Math.max(
-      ...planPasses(world).map(({ plan }) =>
+      0,
+      ...planPasses(world, request.turns).map(({ plan }) =>
         loadOf(ports, world, request.rules, bareParts(world, plan, { ...request, operator_text })),
       ),
     );

@@ -4,6 +4,7 @@ import { defineOperation, OPERATOR, OWNER } from "../../../core/operation.ts";
 import { changeSettings } from "../history/worlds.ts";
 import { addPerson, makeToken, namePerson, setPresence, startScene } from "../people/people.ts";
 import { addCalendarItem, addMessage, closeCalendarItem } from "../people/pocket-writing.ts";
+import { setTurn } from "../people/turns.ts";
 import { loadWorld } from "../projection/reading.ts";
 import { worldTime } from "../projection/views.ts";
 import { timePolicySchema } from "../settings.ts";
@@ -83,6 +84,23 @@ const scene = defineOperation({
     const wanted = { text, present: present ?? null };
     const { scene_no, bundle_id } = await startScene(room, await findWorldId(room, world), wanted, once ?? null);
     return { scene_no, bundle_id };
+  },
+});
+
+const turnSet = defineOperation({
+  name: "world.turn-set",
+  summary: "Says whose turn it is in the next beat of a world of turns.",
+  effect: "append",
+  who: OPERATOR,
+  input: z.strictObject({
+    next: z.array(z.string()).describe("Ids of the people who act next, in order; nobody: only the narration."),
+    world: worldField,
+    key,
+  }),
+  output: z.strictObject({ next: z.array(z.string()) }),
+  async run(room: WorldRoom, { next, world, key: once }) {
+    const set = await setTurn(room, await findWorldId(room, world), next, once ?? null);
+    return { next: [...set.next] };
   },
 });
 
@@ -189,6 +207,7 @@ export const CONTROL_OPERATIONS = [
   peopleToken,
   presence,
   scene,
+  turnSet,
   calendarAdd,
   calendarClose,
   messageAdd,

@@ -42,7 +42,10 @@ const newWorld = defineOperation({
     api_key_env: z.string().optional().describe("Environment variable that contains the provider's key."),
     script: z.string().optional().describe("File with lines for the scripted writer."),
     visibility: z.enum(["presence", "public"]).default("presence").describe("Who perceives a line by default."),
-    cast: z.enum(["room", "each"]).default("room").describe("One writer for the room, or one pass for each person."),
+    cast: z
+      .enum(["room", "each", "turns"])
+      .default("room")
+      .describe("One writer for the room, a pass for each person, or people in turns."),
     settings: z.record(z.string(), z.unknown()).optional().describe("Any other settings, as an object."),
     key: keyField,
   }),

@@ -17,6 +17,8 @@ export interface Cast {
   readonly present: readonly string[];
   readonly visibility_default: VisibilityDefault;
   readonly writer_lint: WriterLint;
+  /** People whom somebody plays; no writer speaks for them. */
+  readonly players?: ReadonlySet<string>;
 }
 
 type AuthorClass = "OPERATOR" | "PERSON" | "WORLD" | "SYSTEM";

@@ -85,6 +85,15 @@ export const PEOPLE_VERBS: readonly Verb[] = [
       io.line(`present: ${present.join(", ")} (scene ${scene_no})`);
     },
   }),
+  defineVerb("world.turn-set", {
+    path: ["turn"],
+    args: [{ field: "next", label: "ID", variadic: true }],
+    flags: { key: { hidden: true } },
+    examples: ["verbatim world turn ANA", "verbatim world turn ANA BEN"],
+    render({ next }, io) {
+      io.line(next.length === 0 ? "next: nobody" : `next: ${next.join(", ")}`);
+    },
+  }),
   defineVerb("world.people-token", {
     path: ["people", "token"],
     args: [{ field: "person_id", label: "ID" }],
