@@ -18,7 +18,8 @@ export async function findCommandProblem(words: readonly string[], folder: strin
   const [program, name, ...rest] = withoutFolder(words);
   if (program !== "verbatim") return `begins with ${program}`;
   if (name === undefined || name.startsWith("--")) return null;
-  if (name === "mcp" || name === "studio") return findServerProblem(rest);
+  const flags = SERVER_FLAGS.get(name);
+  if (flags !== undefined) return findServerProblem(flags, rest);
   const entry = NOUNS.find(({ noun }) => noun === name);
   if (entry === undefined) return `there is no verb ${name}`;
   const { noun } = await entry.load();
@@ -50,13 +51,17 @@ function withoutFolder(words: readonly string[]): string[] {
   return at === -1 || (end !== -1 && at > end) ? [...words] : [...words.slice(0, at), ...words.slice(at + 2)];
 }
 
-const SERVER_FLAGS = new Set(
-  "--port --host --token --token-file --no-token --tls-cert --tls-key --public-url --insecure-http --at --no-web --http --max-bytes --help".split(
-    " ",
-  ),
-);
+const LISTENING = "--port --host --tls-cert --tls-key --public-url --help".split(" ");
+const TOKENS = "--token --token-file --no-token --insecure-http".split(" ");
 
-function findServerProblem(words: readonly string[]): string | null {
-  const unknown = words.find((word) => word.startsWith("-") && !SERVER_FLAGS.has(word));
+/** The flags of each verb that starts a server; they are read apart from the table of verbs. */
+const SERVER_FLAGS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ["mcp", new Set([...LISTENING, ...TOKENS, "--http", "--max-bytes"])],
+  ["serve", new Set([...LISTENING, "--health", "--wait", "--no-web"])],
+  ["studio", new Set([...LISTENING, ...TOKENS, "--at", "--no-web", "--no-start"])],
+]);
+
+function findServerProblem(flags: ReadonlySet<string>, words: readonly string[]): string | null {
+  const unknown = words.find((word) => word.startsWith("-") && !flags.has(word));
   return unknown === undefined ? null : `there is no flag ${unknown}`;
 }

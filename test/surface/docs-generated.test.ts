@@ -38,7 +38,9 @@ describe("the page of the command line", () => {
     const page = await formatCliPage();
     expect(page).toContain("### verbatim agent apply");
     expect(page).toContain("| `-f, --follow` | Wait for more until the run ends. |");
-    expect(page).toMatch(/\| `--apply APPLY` \| .* One of `ask`, `auto`, `never`\. Default: `never`\. \|/);
+    expect(page).toMatch(
+      /\| `--apply APPLY` \| .* \(default: agent\.apply, else never\)\. One of `ask`, `auto`, `never`\. \|/,
+    );
     expect(page).toContain("verbatim studio [--port N]");
     expect(page).toContain("verbatim mcp [--max-bytes N]");
   });
@@ -46,10 +48,7 @@ describe("the page of the command line", () => {
   it("has only examples that the command line understands", async () => {
     const lines = [...(await formatCliPage()).matchAll(/^verbatim [a-z].*$/gm)]
       .map(([line]) => line)
-      .filter(
-        (line) =>
-          !line.includes("[flags]") && !line.startsWith("verbatim mcp [") && !line.startsWith("verbatim studio ["),
-      );
+      .filter((line) => !line.includes("[flags]") && !/^verbatim (?:mcp|serve|studio) \[/.test(line));
     expect(lines.length).toBeGreaterThan(150);
     const problems: string[] = [];
     for (const line of lines) {
@@ -65,6 +64,7 @@ describe("the page of the command line", () => {
     ["verbatim ledger frobnicate", "unknown command"],
     ["verbatim nothing", "there is no verb nothing"],
     ["verbatim studio --portal 3", "there is no flag --portal"],
+    ["verbatim serve --token 3", "there is no flag --token"],
   ])("would not have %s", async (line, problem) => {
     expect(await findCommandProblem(splitLine(line), folder)).toContain(problem);
   });

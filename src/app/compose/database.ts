@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { isAbsence } from "../../core/errors/system.ts";
+import { resendLost } from "../../rooms/jobs/index.ts";
 import type { Workspace } from "../config/workspace.ts";
 import type { Wiring } from "../operations.ts";
 import { STORE_OPERATIONS } from "../store/operations.ts";
@@ -18,17 +19,13 @@ export const wiring: Wiring<typeof STORE_OPERATIONS> = {
       migrate: async (dryRun, workspace) =>
         (await load()).migratePostgres({
           installEngine: (await import("../../adapters/pgboss/install.ts")).installEngine,
-
           url: databaseUrl()!,
           clock,
           ids,
           dryRun,
           ...(workspace === undefined ? {} : { workspace }),
         }),
-      requeue: async () => {
-        const { resendLost } = await import("../../rooms/jobs/index.ts");
-        return resendLost(await store("append"));
-      },
+      requeue: async () => resendLost(await store("append")),
       lookAtFile: async () => {
         const where = workspace.database;
         if (isStoreAbsent(workspace)) return { where, use: null };

@@ -241,7 +241,7 @@ export const AGENT_CODES = {
     fix: {
       cli: "Leave it out (--max-usd none) and use --timeout.",
       mcp: "Tell the user that the cost of this agent cannot be read.",
-      http: "Start it without a limit of money, or in a terminal with --max-usd none.",
+      http: "Start it without a limit of money, or let somebody at the machine start it in a terminal.",
     },
   },
   SELECTION_INVALID: {
