@@ -1,11 +1,12 @@
 // Guards: whoever kills the tool itself in the middle of an agent run loses no work. What was at work is told to others, what
 // is left is repaired by the next verb, and the tree is as it was before or as it is after, never between.
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { cpSync, existsSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { type AgentRepo, makeAgentRepo, type Summary } from "../support/agent-repo.ts";
 import { BIN } from "../support/cli.ts";
+import { findClosedFolder, SOMEBODY } from "../support/somebody.ts";
 
 /** The verify command waits as long as this file is there, which git ignores. */
 const WAIT = "wait.txt";
@@ -195,6 +196,47 @@ it.each(["ns-overlay", "landlock"])(
     ]);
   },
 );
+
+it("what an agent of an ordinary user had done when its tool was killed is kept as well", async ({ skip }) => {
+  const repo = makeAgentRepo();
+  const closed = findClosedFolder(dirname(BIN)) ?? findClosedFolder(dirname(repo.base));
+  if (closed !== null) return skip(`another user may not enter ${closed}`);
+  repo.write("lamp.txt", "off\n");
+  repo.write("old.txt", "old\n");
+  // Something is hidden, so the view needs what lies on top of it.
+  repo.write(".env", "LAMP=tr0ub4dor-under-the-lamp\n");
+  repo.write(".gitignore", ".env\n");
+  repo.git("add", ".");
+  repo.git("commit", "-qm", "first");
+  const { uid, gid } = SOMEBODY;
+  if (uid !== undefined) execFileSync("chown", ["-R", `${uid}:${gid}`, repo.base]);
+  const options = { cwd: repo.root, env: repo.env, ...SOMEBODY };
+  const script = "echo on > lamp.txt; rm old.txt; mkdir quay; echo new > quay/a.txt; echo ready; sleep 300";
+  const flags = ["--goal", "light the lamp", "--verify", "true", "--guard", "ns-overlay"];
+  const child = spawn(process.execPath, [BIN, "agent", ...flags, "--", "sh", "-c", script], {
+    ...options,
+    stdio: "pipe",
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const ended = new Promise<string>((resolve) => child.once("close", () => resolve("ended")));
+  const ready = new Promise<string>((resolve) => {
+    child.stdout.on("data", (bytes: Buffer) => bytes.includes("ready") && resolve("ready"));
+  });
+  if ((await Promise.race([ready, ended])) === "ended") return skip("ordinary users have no overlays here");
+  child.kill("SIGKILL");
+  await ended;
+  const verbatim = (...args: string[]) =>
+    spawnSync(process.execPath, [BIN, "agent", ...args], { ...options, encoding: "utf8" });
+  const { stdout, stderr } = verbatim("verify", "@", "--json");
+  expect(stderr).toContain("what the agent had done is kept");
+  const { outcome, changes } = JSON.parse(stdout) as Pick<Summary, "outcome" | "changes">;
+  expect(outcome).toBe("verified");
+  expect(changes.files.map(({ path, operation }) => `${operation} ${path}`)).toEqual([
+    "modify lamp.txt",
+    "delete old.txt",
+    "create quay/a.txt",
+  ]);
+});
 
 it("what an agent had done that reached the real tree is no candidate, when its tool was killed before it said so", async () => {
   const repo = makeAgentRepo();

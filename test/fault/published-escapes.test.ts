@@ -1,10 +1,11 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createGuards } from "../../src/adapters/guards/index.ts";
+import { landlockAbi } from "../../src/adapters/guards/landlock.ts";
 import { GUARD_FACTS } from "../../src/core/contracts/guards.ts";
 import { isVerbatimError } from "../../src/core/errors/index.ts";
 import { VARIANTS, type Variant } from "../support/guard-variants.ts";
@@ -58,6 +59,9 @@ interface Escape {
   readonly script: string;
   /** Which guards claim to stop it (default: those of class namespace, and landlock). */
   readonly classes?: readonly string[];
+  /** It does harm to nobody and works where nothing stops it, which is tried as well. */
+  readonly worksOutside?: true;
+  readonly needsDevice?: true;
 }
 
 const WRITE = "[ -e BASE/planted ] && echo out";
@@ -164,8 +168,21 @@ const ESCAPES: readonly Escape[] = [
   },
   {
     name: "an abstract socket of the machine, where the kernel can keep it from one",
-    script: `perl -MSocket -e 'exit if syscall(444, 0, 0, 1) < 6; socket(my $s, AF_UNIX, SOCK_STREAM, 0); print "out\\n" if connect($s, pack("S", AF_UNIX) . "\\0ABSTRACT")'`,
-    classes: ["landlock"],
+    // Some runtimes fill such a name up with NUL bytes.
+    script: `perl -MSocket -e 'exit if syscall(444, 0, 0, 1) < 6; for my $n ("\\0ABSTRACT", pack("a108", "\\0ABSTRACT")) { socket(my $s, AF_UNIX, SOCK_STREAM, 0); print "out\\n" if connect($s, pack("S", AF_UNIX) . $n) }'`,
+    worksOutside: true,
+  },
+  {
+    name: "a core file, which the kernel may give to a program of the machine",
+    script: `perl -e 'my $l = "\\0" x 16; syscall(PRLIMIT, 0, 4, 0, $l); my ($now, $most) = unpack("QQ", $l); print "out $now $most\\n" unless $now == 1 && $most == 1 || $most == 0'; sh -c 'kill -SEGV $$' 2>/dev/null; ls core* 2>/dev/null && echo out`,
+    classes: EVERY,
+  },
+  {
+    name: "a device by a file that is not in /dev",
+    script: `(: < BASE/device) 2>/dev/null && echo out`,
+    classes: NAMESPACE,
+    worksOutside: true,
+    needsDevice: true,
   },
   {
     name: "settings of the kernel that name a program",
@@ -192,11 +209,7 @@ async function run(
   const isNamespace = GUARD_FACTS[variant.guard].class === "namespace";
   const kind = variant.guard === "ns-overlay" ? "overlay" : "copy";
   const output: Buffer[] = [];
-  const text = script
-    .replaceAll("BASE", join(base, "outside"))
-    .replaceAll("ABSTRACT", ABSTRACT)
-    .replaceAll("VICTIM", String(victim.pid))
-    .replaceAll("KEY", String(KEY));
+  const text = toScript(script, join(base, "outside"));
   try {
     const running = await createGuards(null, base, variant.bind).launch({
       guard: variant.guard,
@@ -224,12 +237,42 @@ async function run(
   }
 }
 
+function toScript(script: string, outside: string): string {
+  return script
+    .replaceAll("BASE", outside)
+    .replaceAll("ABSTRACT", ABSTRACT)
+    .replaceAll("VICTIM", String(victim.pid))
+    .replaceAll("PRLIMIT", ARM ? "261" : "302")
+    .replaceAll("KEY", String(KEY));
+}
+
+/** Only root makes one; it is the one that gives nothing. */
+function makeDevice(base: string): boolean {
+  mkdirSync(join(base, "outside"), { recursive: true });
+  return spawnSync("mknod", ["-m", "666", join(base, "outside/device"), "c", "1", "3"]).status === 0;
+}
+
+describe("where nothing stops it", needs(linux), () => {
+  const working = ESCAPES.filter(({ worksOutside }) => worksOutside);
+
+  it.for(working)("$name works", ({ script, needsDevice }, { skip }) => {
+    const base = makeCageFolder();
+    folders.push(base);
+    if (needsDevice && !makeDevice(base)) return skip("only root makes devices");
+    if (!needsDevice && (landlockAbi() ?? 0) < 6) return skip("this kernel does not keep anybody from it");
+    const { stdout } = spawnSync("/bin/sh", ["-c", toScript(script, join(base, "outside"))], { encoding: "utf8" });
+    expect(stdout).toBe("out\n");
+  });
+});
+
 describe.each(VARIANTS)("under $name", { ...needs(linux), concurrent: true }, (variant) => {
   const { class: kind } = GUARD_FACTS[variant.guard];
   const claimed = ESCAPES.filter(({ classes = ["namespace", "landlock"] }) => classes.includes(kind));
 
-  it.for(claimed)("$name leads nowhere", async ({ script }, { skip }) => {
-    const ran = await run(variant, script);
+  it.for(claimed)("$name leads nowhere", async ({ script, needsDevice }, { skip }) => {
+    const base = makeCageFolder();
+    if (needsDevice && !makeDevice(base)) return skip("only root makes devices");
+    const ran = await run(variant, script, {}, base);
     if (typeof ran === "string") return skip(`the guard does not work here: ${ran}`);
     expect(ran).toMatchObject({ output: "", exit_code: 0 });
     expect(existsSync(join(ran.base, "outside/planted"))).toBe(false);

@@ -5,7 +5,8 @@ import { sendSignal } from "../process/children.ts";
 import { endMarked } from "../process/leftovers.ts";
 import { type Leash, toStdin } from "../process/supervisor.ts";
 import { ControlledLauncher, startFailed } from "./control.ts";
-import { BUBBLEWRAP_SCRIPT, SHUT_SCRIPT } from "./scripts.ts";
+import { writeNothing } from "./nothing.ts";
+import { BUBBLEWRAP_SCRIPT, SHUT_SCRIPT, UNABSTRACT_SCRIPT } from "./scripts.ts";
 import { makeCallFilter } from "./seccomp.ts";
 import { findTool } from "./tools.ts";
 
@@ -74,14 +75,14 @@ export async function launchInBubblewrap(request: LaunchRequest): Promise<Runnin
   const bwrap = findTool("bwrap");
   if (bwrap === null) throw startFailed("bwrap is missing");
   mkdirSync(`${request.work}/tmp`, { recursive: true });
-  writeFileSync(nothingIn(request.work), "", { mode: 0o444 });
+  writeNothing(nothingIn(request.work));
   const sh = ["/bin/sh", "-c", toFirstProcess(request), "sh", request.work, coversRoot(request) ? "" : request.root];
-  const inner = [...startRelay(request), ...sh, ...(needsRelay(request) ? [] : [""])];
+  const inner = [...toUnabstract(request), ...startRelay(request), ...sh, ...(needsRelay(request) ? [] : [""])];
   const argv = [...toArguments(request), "--", ...inner, ...request.command];
   const files = openFiles(request);
   const perl = findTool("perl");
   // Without perl what the caller left open stays open: no shell closes descriptors above 9 everywhere.
-  const shut = perl === null ? [] : [perl, "-e", SHUT_SCRIPT, String(4 + files.length)];
+  const shut = perl === null ? [] : [perl, "-e", SHUT_SCRIPT, process.arch, String(4 + files.length)];
   const [program, ...words] = [...shut, bwrap, ...argv] as [string, ...string[]];
   const child = spawn(program, words, {
     stdio: [toStdin(request), "pipe", "pipe", "pipe", "pipe", ...files],
@@ -130,6 +131,12 @@ function startRelay(request: LaunchRequest): string[] {
   if (perl === null) throw startFailed("perl is missing, which passes connections on");
   const words = request.relay!.filter((word) => RELAYED.includes(word));
   return [perl, "-e", BUBBLEWRAP_SCRIPT, process.arch, String(FOLDER_FD), words.join(","), String(SHELL_WORDS)];
+}
+
+/** With a network of its own a command has none of the machine's sockets without a path; with the machine's, perl keeps it off. */
+function toUnabstract({ network }: LaunchRequest): string[] {
+  const perl = network === "inherit" ? findTool("perl") : null;
+  return perl === null ? [] : [perl, "-e", UNABSTRACT_SCRIPT];
 }
 
 /** Words of the shell before the number of the relay. */

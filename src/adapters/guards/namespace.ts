@@ -5,6 +5,7 @@ import type { LaunchRequest, RunningCommand } from "../../rooms/catalytic/ports.
 import { childrenOf } from "../process/children.ts";
 import { toStdin } from "../process/supervisor.ts";
 import { ControlledLauncher, formatLimits, formatPairs, formatTerminal, startFailed } from "./control.ts";
+import { writeNothing } from "./nothing.ts";
 import { NAMESPACE_SCRIPT } from "./scripts.ts";
 import { makeCallFilter } from "./seccomp.ts";
 import { findTool } from "./tools.ts";
@@ -80,8 +81,7 @@ function findInner(launcher: number): number {
 /** Makes the folders the launcher mounts on. */
 function prepare({ work, layers }: LaunchRequest): void {
   for (const name of ["dv", "tmp"]) mkdirSync(`${work}/${name}`, { recursive: true });
-  // What lies on top of a hidden file.
-  writeFileSync(`${work}/nothing`, "", { mode: 0o444 });
+  writeNothing(`${work}/nothing`);
   for (const { index, kind, path } of layers) {
     const names = { copy: ["lo"], home: ["lo", "hm"], overlay: ["lo", "up", "wk"] }[kind];
     for (const name of names) mkdirSync(`${work}/${name}${index}`, { recursive: true });

@@ -8,8 +8,16 @@ const RELAY = readFileSync(new URL("./scripts/relay.pl", import.meta.url), "utf8
 export const NAMESPACE_SCRIPT =
   WATCH + RELAY + readFileSync(new URL("./scripts/namespace.pl", import.meta.url), "utf8");
 
-/** Becomes the program that its arguments name, with nothing open but as many descriptors as the first of them says. */
-export const SHUT_SCRIPT = `${WATCH}my $most = shift; shut_others($most); exec { $ARGV[0] } @ARGV; stop("exec: $!");`;
+const BECOME = 'exec { $ARGV[0] } @ARGV; stop("exec: $!");';
+
+/**
+ * Becomes the program that its arguments name, without core files and with nothing open but as many descriptors as the second
+ * of them says. The first is the processor.
+ */
+export const SHUT_SCRIPT = `${WATCH}no_core(shift eq "arm64"); shut_others(shift); ${BECOME}`;
+
+/** Becomes the program that its arguments name, without the sockets of the machine that have no path. */
+export const UNABSTRACT_SCRIPT = `${WATCH}no_abstract(); ${BECOME}`;
 
 /** The launcher of the landlock and audit guards, run by perl. */
 export const SUPERVISOR_SCRIPT = WATCH + readFileSync(new URL("./scripts/supervisor.pl", import.meta.url), "utf8");

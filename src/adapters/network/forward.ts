@@ -55,7 +55,14 @@ export async function forwardRequest(proxy: Outlet, request: IncomingMessage, re
     path: target.path,
     setHost: false,
     // Pairs in a list keep their order and their repetitions; the types of this version of Node know objects only.
-    headers: ["Host", host, ...endToEnd(request), "Connection", "close"] as never,
+    headers: [
+      "Host",
+      host,
+      ...endToEnd(request, "content-length"),
+      ...toFraming(request),
+      "Connection",
+      "close",
+    ] as never,
   });
   const fail = () => {
     origin.destroy();
@@ -72,8 +79,17 @@ export async function forwardRequest(proxy: Outlet, request: IncomingMessage, re
   request.pipe(upstream);
 }
 
-/** The headers that are meant for the other end, as they were written. */
-function endToEnd({ rawHeaders, headers }: IncomingMessage): string[] {
+/**
+ * How the body of a request is announced. Without it the body of a GET would go out with nothing before it, and be read as a
+ * request that nobody judged.
+ */
+function toFraming({ headers }: IncomingMessage): string[] {
+  if (headers["transfer-encoding"] !== undefined) return ["Transfer-Encoding", "chunked"];
+  return headers["content-length"] === undefined ? [] : ["Content-Length", headers["content-length"]];
+}
+
+/** The headers that are meant for the other end, as they were written, but for one that is made anew. */
+function endToEnd({ rawHeaders, headers }: IncomingMessage, without?: string): string[] {
   const named = String(headers.connection ?? "")
     .toLowerCase()
     .split(",")
@@ -81,7 +97,8 @@ function endToEnd({ rawHeaders, headers }: IncomingMessage): string[] {
   const kept: string[] = [];
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!.toLowerCase();
-    if (!OF_THE_HOP.has(name) && !named.includes(name)) kept.push(rawHeaders[i]!, rawHeaders[i + 1]!);
+    if (!OF_THE_HOP.has(name) && !named.includes(name) && name !== without)
+      kept.push(rawHeaders[i]!, rawHeaders[i + 1]!);
   }
   return kept;
 }

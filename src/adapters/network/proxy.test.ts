@@ -66,3 +66,65 @@ it("ends a connection whose host may not be reached any more, and no other", asy
   expect(await model.closed).toBe("model.example closed");
   origin.close();
 });
+
+const SECOND = "GET http://evil.test/ HTTP/1.1\r\nHost: evil.test\r\n\r\n";
+const BYTES = SECOND.length;
+
+it.each([
+  ["GET in chunks", "GET", `Transfer-Encoding: chunked\r\n\r\n${BYTES.toString(16)}\r\n${SECOND}\r\n0\r\n\r\n`],
+  ["DELETE in chunks", "DELETE", `Transfer-Encoding: chunked\r\n\r\n${BYTES.toString(16)}\r\n${SECOND}\r\n0\r\n\r\n`],
+  ["GET with a length", "GET", `Content-Length: ${BYTES}\r\n\r\n${SECOND}`],
+  [
+    "a length that the next hop is not to see",
+    "GET",
+    `Connection: content-length\r\nContent-Length: ${BYTES}\r\n\r\n${SECOND}`,
+  ],
+  [
+    "POST with a length that is not to be seen",
+    "POST",
+    `Connection: content-length\r\nContent-Length: ${BYTES}\r\n\r\n${SECOND}`,
+  ],
+])("passes a body on as a body, so that no second request comes out of it: %s", async (_, method, rest) => {
+  const folder = mkdtempSync(join(tmpdir(), "verbatim-proxy-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  let heard = "";
+  const origin = createServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.on("data", (bytes) => {
+      heard += bytes.toString("latin1");
+      if (heard.includes("evil.test/ HTTP/1.1\r\nHost: evil.test\r\n\r\n")) {
+        setTimeout(() => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"), 50);
+      }
+    });
+  });
+  await new Promise<void>((done) => origin.listen(0, "127.0.0.1", done));
+  const { port } = origin.address() as { readonly port: number };
+  const proxy = await NetworkProxy.open({
+    folder,
+    hosts: () => [{ host: "good.test", port, private: true }],
+    resolve: async () => ["127.0.0.1"],
+    server: null,
+    onConnection: () => undefined,
+  });
+  const socket = connect(join(folder, "net.sock"));
+  const said = new Promise<string>((done) => {
+    let text = "";
+    socket.on("data", (bytes) => {
+      text += bytes.toString("latin1");
+      if (text.includes("\r\n\r\n")) done(text);
+    });
+    socket.once("close", () => done(text));
+    socket.on("error", () => undefined);
+  });
+  socket.write(`P\n${method} http://good.test:${port}/ HTTP/1.1\r\nHost: good.test\r\n${rest}`);
+  expect(await said).toMatch(/^HTTP\/1\.1 200 /);
+  await proxy.close();
+  origin.close();
+  const [head = "", body = ""] = heard.split(/\r\n\r\n(.*)/s);
+  const length = /^content-length: ([0-9]+)$/im.exec(head)?.[1];
+  const chunked = /^transfer-encoding: chunked$/im.test(head);
+  expect(head).toMatch(new RegExp(`^${method} / HTTP/1\\.1\r\nHost: good\\.test:${port}\r\n`));
+  // What is behind the head is announced by it, byte for byte.
+  if (chunked) expect(body).toBe(`${BYTES.toString(16)}\r\n${SECOND}\r\n0\r\n\r\n`);
+  else expect([length, body]).toEqual([String(BYTES), SECOND]);
+});

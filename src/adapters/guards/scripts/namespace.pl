@@ -30,7 +30,7 @@ for my $l (sort { length($a->[2]) <=> length($b->[2]) } @layers) {
   my $at = "";
   if ($kind eq "home") { mnt("tmpfs", "hm$n", "tmpfs", $NOSUID | $NODEV, "mode=0700$size"); mkdir("hm$n/up$n"); mkdir("hm$n/wk$n"); $at = "hm$n/" }
   my $x = $C{mode} eq "root" ? "redirect_dir=on" : "userxattr";
-  mnt("overlay", $path, "overlay", 0, "lowerdir=lo$n,upperdir=" . $at . "up$n,workdir=" . $at . "wk$n,$x");
+  mnt("overlay", $path, "overlay", $NODEV, "lowerdir=lo$n,upperdir=" . $at . "up$n,workdir=" . $at . "wk$n,$x");
 }
 # What the command finds instead of what the tree has, written through its layer: what has to go comes first.
 for my $w (@put) { my ($how, $from, $path) = split(/:/, $w, 3); put_at($how, $from, $layers[0][2], split(m{/}, $path)) }
@@ -114,8 +114,10 @@ sub confine {
   syscall($UNSHARE, 0x20000) == 0 or stop("unshare: $!");
   open(my $mi, "<", "/proc/self/mountinfo") or stop("mountinfo: $!"); my @mounts = <$mi>; close($mi);
   for my $line (@mounts) { my @f = split(/ /, $line); my $at = $f[4]; $at =~ s/\\([0-7]{3})/chr(oct($1))/ge;
-    next if $kept{$at} || $f[5] =~ /(^|,)ro(,|$)/; next if $C{mode} ne "root" && $at eq "/proc";
-    my $fl = $REMOUNT | $BIND | $RDONLY; $fl |= $NOSUID if $f[5] =~ /nosuid/; $fl |= $NODEV if $f[5] =~ /nodev/; $fl |= $NOEXEC if $f[5] =~ /noexec/;
+    next if $kept{$at} || ($C{mode} ne "root" && $at eq "/proc");
+    # A device is one only below /dev: a node elsewhere could be a disk.
+    my $fl = $REMOUNT | $BIND | $RDONLY; $fl |= $NOSUID if $f[5] =~ /nosuid/; $fl |= $NODEV if $f[5] =~ /nodev/ || "$at/" !~ m{^/dev/}; $fl |= $NOEXEC if $f[5] =~ /noexec/;
+    if ($f[5] =~ /(^|,)ro(,|$)/) { mnt("none", $at, 0, $fl, 0, 1) if $f[5] !~ /nodev/; next }
     next if mnt("none", $at, 0, $fl, 0, 1); my $why = $!; my @s = stat($at); next if !@s;
     # A mount below a later one (work inside an overlaid home) cannot be reached by anybody, so it needs no remount.
     next if $f[2] ne ((($s[0] >> 8) & 0xfff) . ":" . (($s[0] & 0xff) | (($s[0] >> 12) & 0xfff00)));
@@ -149,7 +151,7 @@ sub confine {
     ? ($C{setpriv}, "--bounding-set", "-all,+chown,+dac_override,+fowner,+fsetid", "--inh-caps", "-all", "--no-new-privs", "--")
     : ($C{unshare}, "--user", "--map-user=$C{uid}", "--map-group=$C{gid}", "--", ($C{nproc} ? ($C{prlimit}, "--nproc=$C{nproc}:$C{nproc}", "--") : ()), $C{setpriv}, "--no-new-privs", "--");
   if ($C{tty}) { open(STDOUT, ">&", \*STDIN) or stop("terminal: $!"); if ($C{ttyerr}) { open(STDERR, ">&", \*STDIN) or exit 125 } }
-  limit_files($arm, $C{fsize}); filter_calls();
+  limit_files($arm, $C{fsize}); no_core($arm); no_abstract() if $C{net} eq "inherit"; filter_calls();
   exec { $drop[0] } @drop, @args;
   stop("exec: $!");
 }

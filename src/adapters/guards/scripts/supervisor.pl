@@ -62,7 +62,7 @@ sub confine {
   say_to("READY");
   fcntl($ctl, 2, 1) or stop("control: $!");
   if ($C{tty}) { open(STDOUT, ">&", \*STDIN) or stop("terminal: $!"); if ($C{ttyerr}) { open(STDERR, ">&", \*STDIN) or exit 125 } }
-  limit_files($C{arch} eq "arm64", $C{fsize});
+  limit_files($C{arch} eq "arm64", $C{fsize}); no_core($C{arch} eq "arm64");
   exec { $args[0] } @args;
   stop("exec: $!");
 }

@@ -26,3 +26,12 @@ sub join_groups { for my $p (@_) { open(my $f, ">", $p) or stop("group: $!"); sy
 
 # No file gets larger. Last, because the launcher itself writes nothing any more.
 sub limit_files { my ($arm, $n) = @_; return unless $n; my $l = pack("QQ", $n, $n); syscall($arm ? 261 : 302, 0, 1, $l, 0) == 0 or stop("file size: $!") }
+
+# A core file would go to a program of the machine where the kernel is told to give it to one: only a limit of one byte keeps
+# it from that. Whoever may not have any keeps a limit of none.
+sub no_core { my ($arm) = @_; my $l = pack("QQ", 1, 1); syscall($arm ? 261 : 302, 0, 4, $l, 0) == 0 or $!{EPERM} or stop("core: $!") }
+
+# Sockets without a path that were made outside are out of reach, where the kernel can do that (6.12). Nothing else is confined
+# by this, mounts in namespaces of the command's own neither.
+sub no_abstract { return if syscall(444, 0, 0, 1) < 6; my $attr = pack("QQQ", 0, 0, 1); my $set = syscall(444, $attr, length($attr), 0);
+  $set >= 0 && syscall(446, $set, 0) == 0 or stop("sockets: $!") }
