@@ -6,7 +6,14 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runDisk } from "../../src/adapters/disk/run-disk.ts";
 import type { CatalyticPorts } from "../../src/rooms/catalytic/ports.ts";
 import { recoverRuns } from "../../src/rooms/catalytic/recover/recover.ts";
-import { makeCatalyticRepo, openCatalytic, recordTree, type TestRun, toJobSpec } from "../support/catalytic-repo.ts";
+import {
+  makeCatalyticRepo,
+  openCatalytic,
+  openWhile,
+  recordTree,
+  type TestRun,
+  toJobSpec,
+} from "../support/catalytic-repo.ts";
 
 const D = ".verbatim/scratch/d";
 const OUT = ".verbatim/out";
@@ -157,18 +164,12 @@ describe("a run that was given up", () => {
 describe("modes, links and empty folders that changed during a run", () => {
   it("come back by a second attempt, which the record tells", async () => {
     const before = recordTree(join(root, D));
-    let done = false;
-    const busy = openCatalytic(base, root, (ports) => ({
-      ...ports,
-      onOutput() {
-        if (done) return;
-        done = true;
-        chmodSync(join(root, D, "run.sh"), 0o600);
-        rmdirSync(join(root, D, "empty"));
-        rmSync(join(root, D, "link"));
-      },
-    }));
-    const run = await busy.run(toJobSpec(["sh", "-c", "echo started; sleep 0.2"], { guard: "ns-overlay" }));
+    const busy = openWhile(base, root, () => {
+      chmodSync(join(root, D, "run.sh"), 0o600);
+      rmdirSync(join(root, D, "empty"));
+      rmSync(join(root, D, "link"));
+    });
+    const run = await busy.run(toJobSpec(["echo", "started"], { guard: "ns-overlay" }));
     await busy.close();
     expect(run).toMatchObject({ accepted: true, condition: "RESTORED_IDENTICAL" });
     expect(recordTree(join(root, D))).toEqual(before);
@@ -185,12 +186,9 @@ describe("what is declared noise", () => {
       const answer = (await room.ports.guards.probe(false))[guard as "audit"];
       if (answer !== "ok") skip(`${guard}: ${answer}`);
       writeFileSync(join(root, "verbatim.config.json"), JSON.stringify(config));
-      const noisy = openCatalytic(base, root, (ports) => ({
-        ...ports,
-        // Under landlock the command itself cannot; somebody else does it, and nobody can tell the two apart.
-        onOutput: () => writeFileSync(join(root, "src/noise.log"), "noise\n"),
-      }));
-      const run = await noisy.run(toJobSpec(["sh", "-c", "echo started; sleep 0.2"], { guard }));
+      // Under landlock the command itself cannot; somebody else does it, and nobody can tell the two apart.
+      const noisy = openWhile(base, root, () => writeFileSync(join(root, "src/noise.log"), "noise\n"));
+      const run = await noisy.run(toJobSpec(["echo", "started"], { guard }));
       await noisy.close();
       expect(run).toMatchObject({ accepted: false, status: "failed" });
       const proof = JSON.parse(readFileSync(join(root, ".verbatim/runs/run-1/PROOF.json"), "utf8")) as object;

@@ -7,7 +7,14 @@ import { catalyticRecover } from "../../src/rooms/catalytic/operations/index.ts"
 import type { RoomPorts } from "../../src/rooms/catalytic/operations/ports.ts";
 import { acceptCurrent, retryHalted } from "../../src/rooms/catalytic/recover/halted.ts";
 import { recoverRuns } from "../../src/rooms/catalytic/recover/recover.ts";
-import { makeCatalyticRepo, openCatalytic, recordTree, type TestRun, toJobSpec } from "../support/catalytic-repo.ts";
+import {
+  makeCatalyticRepo,
+  openCatalytic,
+  openWhile,
+  recordTree,
+  type TestRun,
+  toJobSpec,
+} from "../support/catalytic-repo.ts";
 
 const D = ".verbatim/scratch/d";
 let base: string;
@@ -89,8 +96,8 @@ describe("what is written down about the guard", () => {
 describe("a domain that somebody else changes during the run", () => {
   it("halts the run, keeps the change, and holds the domain until a person decides", async () => {
     const edit = () => writeFileSync(join(root, D, "a.txt"), "a person wrote this\n");
-    const busy = openCatalytic(base, root, (ports) => ({ ...ports, onOutput: edit }));
-    const run = await busy.run(toJobSpec(["sh", "-c", "echo started; sleep 0.2"], { guard: "ns-overlay" }));
+    const busy = openWhile(base, root, edit);
+    const run = await busy.run(toJobSpec(["echo", "started"], { guard: "ns-overlay" }));
     await busy.close();
     expect(run).toMatchObject({ accepted: false, status: "halted", condition: "RESTORATION_FAILED_HASH_MISMATCH" });
     expect(readFileSync(join(root, D, "a.txt"), "utf8")).toBe("a person wrote this\n");
@@ -126,8 +133,8 @@ describe("a halted run whose domain a person put back", () => {
   it("is resolved by trying again", async () => {
     const before = readFileSync(join(root, D, "run.sh"));
     const edit = () => writeFileSync(join(root, D, "run.sh"), "edited\n");
-    const busy = openCatalytic(base, root, (ports) => ({ ...ports, onOutput: edit }));
-    expect(await busy.run(toJobSpec(["sh", "-c", "echo started; sleep 0.2"]))).toMatchObject({ status: "halted" });
+    const busy = openWhile(base, root, edit);
+    expect(await busy.run(toJobSpec(["echo", "started"]))).toMatchObject({ status: "halted" });
     await busy.close();
     writeFileSync(join(root, D, "run.sh"), before);
     const record = join(root, ".verbatim/runs/run-1");
@@ -175,37 +182,25 @@ describe("two runs at once", () => {
   it("on the same domain: the second is told who has it", async () => {
     const second = openCatalytic(base, root);
     let refusal: unknown;
-    const first = openCatalytic(base, root, (ports) => ({
-      ...ports,
-      onOutput: () => {
-        refusal ??= second.run(toJobSpec(["true"], { run_id: "run-2" })).catch((thrown: unknown) => thrown);
-      },
-    }));
-    await first.run(toJobSpec(["sh", "-c", "echo started; sleep 0.3"]));
-    expect(await refusal).toMatchObject({ code: "DOMAIN_BUSY", exit: 4, details: { run_id: "run-1" } });
+    const first = openWhile(base, root, async () => {
+      refusal = await second.run(toJobSpec(["true"], { run_id: "run-2" })).catch((thrown: unknown) => thrown);
+    });
+    await first.run(toJobSpec(["echo", "started"]));
+    expect(refusal).toMatchObject({ code: "DOMAIN_BUSY", exit: 4, details: { run_id: "run-1" } });
     await first.close();
     await second.close();
   });
 
   it("on different domains: both are proved", async () => {
     const second = openCatalytic(base, root);
-    let other: Promise<unknown> | undefined;
-    const first = openCatalytic(base, root, (ports) => ({
-      ...ports,
-      onOutput: () => {
-        other ??= second.run(
-          toJobSpec(["sh", "-c", "echo x > .verbatim/scratch/e/f"], {
-            run_id: "run-2",
-            catalytic_domains: [".verbatim/scratch/e"],
-            guard: "audit",
-          }),
-        );
-      },
-    }));
-    expect(await first.run(toJobSpec(["sh", "-c", "echo started; sleep 0.8"], { guard: "audit" }))).toMatchObject({
-      accepted: true,
+    let other: unknown;
+    const first = openWhile(base, root, async () => {
+      const catalytic_domains = [".verbatim/scratch/e"];
+      const spec = { run_id: "run-2", catalytic_domains, guard: "audit" };
+      other = await second.run(toJobSpec(["sh", "-c", "echo x > .verbatim/scratch/e/f"], spec));
     });
-    expect(await other).toMatchObject({ accepted: true });
+    expect(await first.run(toJobSpec(["echo", "started"], { guard: "audit" }))).toMatchObject({ accepted: true });
+    expect(other).toMatchObject({ accepted: true });
     await first.close();
     await second.close();
   });

@@ -7,7 +7,7 @@ import { createGuards } from "../../src/adapters/guards/index.ts";
 import { readRecord } from "../../src/rooms/catalytic/record/record-files.ts";
 import { verifyRun } from "../../src/rooms/catalytic/verify/verify.ts";
 import { runInView } from "../../src/rooms/catalytic/view/view.ts";
-import { openCatalytic, recordTree, type TestRun } from "../support/catalytic-repo.ts";
+import { openCatalytic, openWhile, recordTree, type TestRun } from "../support/catalytic-repo.ts";
 import { isNamespace, VARIANTS } from "../support/guard-variants.ts";
 import { diskFolder } from "../support/memory-folder.ts";
 
@@ -119,10 +119,10 @@ describe("a view under ns-overlay", () => {
 
   it("lists what somebody else changes meanwhile and does not blame the command", async () => {
     const edit = () => writeFileSync(join(root, "src/b.txt"), "edited by a person\n");
-    const busy = openCatalytic(base, root, (ports) => ({ ...ports, onOutput: edit }));
+    const busy = openWhile(base, root, edit);
     const { run, changes } = await runInView(busy.ports, {
       ...busy.places,
-      command: ["sh", "-c", "echo started; sleep 0.3; cat src/a.txt"],
+      command: ["sh", "-c", "echo started; cat src/a.txt"],
       intent: "Work while somebody edits",
       run_id: "view-1",
       guard: "ns-overlay",

@@ -109,6 +109,33 @@ export function openCatalytic(
   };
 }
 
+/**
+ * A room in which something happens while a command is at work: at its first words, and before anybody knows that it has
+ * ended, however slow the machine is.
+ */
+export function openWhile(base: string, root: string, happen: () => unknown): TestRun {
+  let settle = (_: unknown) => {};
+  const happened = new Promise((resolve) => {
+    settle = resolve;
+  });
+  let hasBegun = false;
+  return openCatalytic(base, root, (ports) => ({
+    ...ports,
+    onOutput() {
+      if (hasBegun) return;
+      hasBegun = true;
+      settle(happen());
+    },
+    guards: {
+      ...ports.guards,
+      async launch(request) {
+        const running = await ports.guards.launch(request);
+        return { ...running, ended: running.ended.then((ending) => happened.then(() => ending)) };
+      },
+    },
+  }));
+}
+
 /** A JobSpec over the domain of the test repository. */
 export function toJobSpec(command: readonly string[], more: object = {}): object {
   return {

@@ -1,5 +1,5 @@
 // Several agents with one goal: they begin with the same files, are ranked by what they did, and losers are ordinary runs.
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it, vi } from "vitest";
 import type { Output } from "../../src/app/operations.ts";
@@ -89,13 +89,16 @@ it("the first that passes ends the others and is applied, and what they did can 
 it("a member that would begin with other files than the rest does not start", async () => {
   const repo = makeSample();
   const folder = join(repo.base, "state/verbatim/runs");
-  const racing = start(repo, "--jobs", "1", ...entries("sleep 1; echo on > lamp.txt", "echo on > lamp.txt"));
+  const go = join(repo.base, "go");
+  const waits = `until [ -e ${go} ]; do sleep 0.05; done; echo on > lamp.txt`;
+  const racing = start(repo, "--jobs", "1", ...entries(waits, "echo on > lamp.txt"));
   const isWorking = () =>
     readdirSync(folder, { recursive: true, encoding: "utf8" }).some((file) =>
       file.endsWith("attempts/01/attempt.json"),
     );
   await vi.waitFor(() => expect(existsSync(folder) && isWorking()).toBe(true), { timeout: 60_000, interval: 20 });
   repo.write("notes.txt", "written by hand meanwhile\n");
+  writeFileSync(go, "");
   const { members } = JSON.parse((await racing).stdout) as Race;
   expect(members.map(({ outcome, reason }) => [outcome, reason])).toEqual([
     ["verified", null],

@@ -115,13 +115,14 @@ function choose(subjects: readonly Subject[], { most = Infinity, refusals = fals
   const ranks = new Map<string, number>();
   return subjects
     .flatMap((subject) => subject.mutants.map((mutant) => ({ subject, mutant })))
+    .filter(({ mutant }) => mutant.refusal || !refusals)
     .sort((a, b) => compareCodePoints(a.mutant.id, b.mutant.id))
     .map(({ subject, mutant }) => {
       const rank = ranks.get(dirname(subject.file)) ?? 0;
       ranks.set(dirname(subject.file), rank + 1);
       return { subject, mutant, rank };
     })
-    .filter(({ mutant, rank }) => rank < most && (mutant.refusal || !refusals))
+    .filter(({ rank }) => rank < most)
     .sort((a, b) => Number(b.mutant.refusal) - Number(a.mutant.refusal) || a.rank - b.rank);
 }
 

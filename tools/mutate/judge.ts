@@ -52,8 +52,10 @@ export class Judge {
     const one = await this.#copy.run(test, 0, this.#mostMs);
     const found = one === null || one.failed ? null : { ms: one.ms, reached: one.reached! };
     this.#measured.set(test, found);
-    if (found === null)
-      this.#log(`left out: ${test} does not pass here without a mistake in ${this.#mostMs / 1000} seconds`);
+    if (found === null) {
+      const why = one === null ? `it does not end in ${this.#mostMs / 1000} seconds, or cannot be bundled` : one.why;
+      this.#log(`left out: ${test} does not pass here without a mistake (${why})`);
+    }
     return found;
   }
 

@@ -20,6 +20,8 @@ export interface Answered {
   /** Whether it failed by something that nobody waited for; that may come from an earlier run. */
   readonly stray: boolean;
   readonly ms: number;
+  /** The first thing that went wrong, in a line; null where nothing did. */
+  readonly why: string | null;
   /** Which mistakes the tests come past, and how long each takes; only told when the whole file ran without a mistake. */
   readonly reached: Reached | null;
 }
@@ -31,6 +33,11 @@ const NO_SERVER = JSON.stringify({ reason: "mistakes are planted without a serve
 const door = createServer((socket) => socket.on("error", () => socket.destroy()).end(NO_SERVER));
 await new Promise<void>((resolve) => door.listen(DOOR, resolve));
 door.unref();
+
+// What vitest asks of its own worker: without it neither `expect.poll` nor fake timers work, and every test with one fails.
+Object.assign(globalThis, {
+  __vitest_worker__: { config: { fakeTimers: {}, expect: { poll: { timeout: 30_000 } }, snapshotOptions: {} } },
+});
 
 async function load(name: string): Promise<unknown> {
   const loaded: object = await import(name);
@@ -118,6 +125,7 @@ async function run({ test, bundle, mistake, only }: Asked): Promise<Answered> {
     failed: failed || stray,
     stray: !failed && stray,
     ms: Math.round(performance.now() - started),
+    why: failed ? (file === undefined ? "nothing ran" : firstError(file)) : null,
     reached: recorder?.reached() ?? null,
   };
 }
@@ -129,6 +137,13 @@ function hasPassed(file: File): boolean {
   return file.result?.state === "pass" && count(file) > 0;
 }
 
+function firstError(task: Task): string {
+  const inside = "tasks" in task ? task.tasks.find(({ result }) => result?.state === "fail") : undefined;
+  if (inside !== undefined) return firstError(inside);
+  const [line = "no test passed"] = (task.result?.errors?.[0]?.message ?? "no test passed").split("\n");
+  return `${task.name}: ${line}`;
+}
+
 process.on("message", (asked: Asked) => {
   run(asked).then(
     (answered) => process.send!(answered),
@@ -136,4 +151,4 @@ process.on("message", (asked: Asked) => {
   );
 });
 process.on("disconnect", () => process.exit(0));
-process.send!({ failed: false, stray: false, ms: 0, reached: null } satisfies Answered);
+process.send!({ failed: false, stray: false, ms: 0, why: null, reached: null } satisfies Answered);

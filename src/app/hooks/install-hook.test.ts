@@ -81,7 +81,7 @@ describe("installing", () => {
     expect(JSON.parse(proposed.text)).toEqual({ hooks: BLOCK });
     expect(proposed.block).toEqual({ hooks: BLOCK });
     expect(proposed.notes).toEqual([
-      toClientSettings("claude").failure,
+      'onFailure "block" makes Claude Code (2.1.295 or newer) block when the hook cannot start or takes too long',
       expect.stringContaining("must be on the PATH of the client"),
     ]);
   });

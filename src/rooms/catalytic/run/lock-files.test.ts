@@ -104,7 +104,10 @@ describe("a lock file", () => {
     const [seen] = listLocks(runDisk, host, state);
     expect(seen).toEqual({
       state: "held",
-      lock: { run_id: "one", path: "a", root: "/r", shared: false, ...ownerOf(host) },
+      lock: {
+        ...{ run_id: "one", path: "a", root: "/r", shared: false },
+        ...{ host: "here", boot_id: "b", pid_ns: "n", pid: 7, pid_start: "s7" },
+      },
     });
     const later = { ...host, startOf: () => null } as unknown as Host;
     expect(listLocks(runDisk, later, state)[0]!.state).toBe("stale");

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { encodeUtf8 } from "../../../core/canonical/index.ts";
-import { adviseFor, formatPatchReview } from "./patch-review.ts";
+import { formatPatchReview } from "./patch-review.ts";
 
 const PATCH = encodeUtf8("first\nsecond\nthird\n");
 const review = (parts: object): string[] =>
@@ -17,7 +17,7 @@ it("a review of a rejected patch says where it stumbled, and over what", () => {
     "Rule: r",
   ]);
   expect(text).toEqual(expect.arrayContaining(["Where: artifacts/diff.patch:2", "Path: src/a.js", "    second"]));
-  expect(text.slice(-4)).toEqual(["What to change:", "", `- ${adviseFor("r")}`, ""]);
+  expect(text.slice(-4)).toEqual(["What to change:", "", "- Write the section as git diff would.", ""]);
 });
 
 it("a review says nothing of lines, findings and git where there is nothing to say", () => {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Cast } from "../people/cast.ts";
-import { type ModelCall, runBeat, toolsBefore } from "./beat-loop.ts";
+import { type ModelCall, runBeat } from "./beat-loop.ts";
 
 const cast: Cast = {
   operator_id: "GEORGE",
@@ -12,12 +12,12 @@ const cast: Cast = {
 };
 
 it.each([
-  { max_calls: 4, beat_bytes: 24_576, wall_ms: 30_000 },
-  { max_calls: 1, beat_bytes: 1, wall_ms: 1 },
-  { max_calls: 0, beat_bytes: 24_576, wall_ms: 30_000 },
-  { max_calls: 4, beat_bytes: 0, wall_ms: 30_000 },
-  { max_calls: 4, beat_bytes: 24_576, wall_ms: 0 },
-])("a frame is measured with what its first call says about tools: $max_calls $beat_bytes $wall_ms", async (limits) => {
+  [{ max_calls: 4, beat_bytes: 24_576, wall_ms: 30_000 }, 4],
+  [{ max_calls: 1, beat_bytes: 1, wall_ms: 1 }, 1],
+  [{ max_calls: 0, beat_bytes: 24_576, wall_ms: 30_000 }, 0],
+  [{ max_calls: 4, beat_bytes: 0, wall_ms: 30_000 }, 0],
+  [{ max_calls: 4, beat_bytes: 24_576, wall_ms: 0 }, 0],
+])("the first call with the limits %j has %i tool calls left, and no tools where it has none", async (limits, left) => {
   const calls: ModelCall[] = [];
   await runBeat(
     {
@@ -38,5 +38,5 @@ it.each([
       fit: () => null,
     },
   );
-  expect(calls.map(({ tools }) => tools)).toEqual([toolsBefore(limits)]);
+  expect(calls.map(({ tools }) => tools)).toEqual([{ available: left > 0, calls_left: left }]);
 });
