@@ -76,3 +76,15 @@ it("what tasks did while nobody listened is not told later", async () => {
   expect(text).toContain('"operation":"a.c"');
   expect(text).not.toContain('"operation":"a.b"');
 });
+
+it("two hundred listen at once, the next one is refused, and may come when somebody has left", async () => {
+  const { events } = make();
+  const listening = Array.from({ length: 200 }, () => events.open(null, null));
+  expect(() => events.open(null, null)).toThrow(expect.objectContaining({ code: "SSE_LIMIT" }));
+  expect(events.clients).toBe(200);
+  await listening[0]!.cancel();
+  events.open(null, null);
+  expect(() => events.open(null, null)).toThrow(expect.objectContaining({ code: "SSE_LIMIT" }));
+  await events.close();
+  expect(events.clients).toBe(0);
+});
