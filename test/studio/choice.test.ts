@@ -26,7 +26,6 @@ const CHANGE = "sed -i -e 's/^line 2$/line two/' -e 's/^line 39$/line thirty-nin
 it("lands a part by keys alone: a hunk is dropped, the choice verified, applied, and undone", async () => {
   const run = await bench.run("Light the lamp", CHANGE, "--verify", "grep -q on lamp.txt");
   const { window, watched, page } = await enter(bench, server, `/runs/${run}`);
-  const begun = Date.now();
   await page.locator("[role=grid] [data-type=hunk]").first().waitFor();
   await page.getByLabel("Take this hunk").first().waitFor();
   // To the third hunk, which is the last of lines.txt.
@@ -53,7 +52,6 @@ it("lands a part by keys alone: a hunk is dropped, the choice verified, applied,
   await page.getByRole("dialog").getByText("2 files change in your working tree. Nothing is committed.").waitFor();
   await page.keyboard.press("Control+Enter");
   await page.locator("[data-testid=verdict]", { hasText: "Landed" }).waitFor();
-  expect(Date.now() - begun).toBeLessThan(60_000);
   expect(bench.read("lamp.txt")).toBe("on\n");
   expect(bench.read("lines.txt")).toContain("line two");
   expect(bench.read("lines.txt")).toContain("line 39\n");

@@ -115,7 +115,9 @@ describe("a server that", () => {
       await held;
       await route.continue();
     });
+    // From here on no time passes but by runFor: a slow machine would see more than the shape of nothing.
     await page.clock.install();
+    await page.clock.pauseAt(new Date(Date.now() + 1000));
     await page.getByRole("link", { name: "Runs" }).click();
     const waiting = page.getByRole("status", { name: "Loading" });
     await waiting.waitFor({ state: "attached" });
@@ -125,6 +127,7 @@ describe("a server that", () => {
     expect(await page.getByText("Still waiting for the server").count()).toBe(0);
     await page.clock.runFor(4000);
     await page.getByText("Still waiting for the server").waitFor();
+    await page.clock.resume();
     answer();
     await page.getByRole("link", { name: /Write the rain down/ }).waitFor();
     expect(await page.getByText("Still waiting for the server").count()).toBe(0);

@@ -142,6 +142,7 @@ describe("the palette", () => {
     // Back leads to where the palette was opened, and it is not open there.
     await page.goBack();
     await page.waitForURL(/\/runs$/);
+    await page.getByRole("link", { name: /Write the wind down/ }).waitFor();
     expect(await page.getByRole("dialog").count()).toBe(0);
     expect(watched.problems).toEqual([]);
     await window.close();

@@ -47,7 +47,7 @@ describe("the ledger", () => {
     const rows = page.getByRole("list", { name: "Entries, newest first" }).getByRole("listitem");
     await rows.first().waitFor();
     const { total } = await ask<{ total: number }>("ledger.browse", { limit: 1 });
-    expect(await rows.count()).toBe(total);
+    await expect.poll(() => rows.count()).toBe(total);
     expect(await rows.first().textContent()).toContain("EXPANSION");
     await page.locator("canvas").waitFor();
     await page.getByText("As a table").click();

@@ -144,7 +144,7 @@ describe("the connection", () => {
     await page.getByLabel("Token").fill(again.token);
     await page.getByRole("button", { name: "Open", exact: true }).click();
     await page.getByText(/What you see is from/).waitFor({ state: "detached" });
-    expect(await page.getByRole("button", { name: "Apply 1 file" }).isEnabled()).toBe(true);
+    await expect.poll(() => page.getByRole("button", { name: "Apply 1 file" }).isEnabled()).toBe(true);
     await again.stop();
     expect(watched.problems).toEqual([]);
     await window.close();

@@ -119,6 +119,9 @@ describe("events", () => {
 
   it("are nobody's but the owner's, and end with the session that listens", async () => {
     expect((await listen({}, "guess")).status).toBe(401);
+    await app.call("world.people-add", { world: "w_harbour", person_id: "ANA", display_name: "Ana" });
+    const ana = await app.call("world.people-token", { world: "w_harbour", person_id: "ANA" });
+    expect((await listen({}, ana.token)).status).toBe(403);
     const { secret, session } = sessions.open(
       "Chrome",
       { role: "owner", world_id: null, viewer: null, counted_as: null, session_id: null },
