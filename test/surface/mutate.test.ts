@@ -260,7 +260,9 @@ it("opens at dawn", () => expect(isOpen(12)).toBe("perhaps"));
   ]);
 });
 
-it("tests that wait for a condition, or turn the clock, are asked as well", { timeout: 300_000 }, async () => {
+it("tests that wait for a condition, turn the clock, or import something late, are asked as well", {
+  timeout: 300_000,
+}, async () => {
   const root = makeProject();
   const lines: string[] = [];
   const text = `import { expect, it, vi } from "vitest";
@@ -273,6 +275,7 @@ it("is closed in a minute", async () => {
   vi.useRealTimers();
   expect(await later).toBe(false);
 });
+it("knows the system", async () => expect((await import("node:os")).EOL).toHaveLength(1));
 `;
   writeFileSync(join(root, "src/zoo.test.ts"), text);
   const options = { root, paths: ["src/zoo.ts"], state: join(root, "state.json"), minutes: 5, tests: 1 };

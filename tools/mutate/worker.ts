@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { Script } from "node:vm";
+import { constants, Script } from "node:vm";
 import { type File, startTests, type Task, type VitestRunner } from "@vitest/runner";
 import { type Reached, ReachRecorder } from "./reached.ts";
 
@@ -60,7 +60,10 @@ process.on("uncaughtException", () => {
 
 function makeRunner(bundle: string, only: readonly number[] | null, recorder: ReachRecorder | null): VitestRunner {
   let script = bodies.get(bundle);
-  script ??= new Script(`(async (load) => {${readFileSync(bundle, "utf8")}\n})`, { filename: bundle });
+  script ??= new Script(`(async (load) => {${readFileSync(bundle, "utf8")}\n})`, {
+    filename: bundle,
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  });
   bodies.set(bundle, script);
   const body = script.runInThisContext() as Body;
   let isOver = false;
