@@ -346,6 +346,12 @@ export interface WorldMethods {
   readonly authorize: Method<"world.authorize">;
   /** Runs an empty beat in every world where one is due. */
   readonly autonomy: Method<"world.autonomy">;
+  /** Shows the picture of a person. */
+  readonly avatar: Method<"world.avatar">;
+  /** Takes the picture of a person away. */
+  readonly avatarRemove: Method<"world.avatar-remove">;
+  /** Gives a person a picture. Everything that its file says beside the picture is taken out. */
+  readonly avatarSet: Method<"world.avatar-set">;
   /** Lets a beat pass without saying anything. */
   readonly beat: Method<"world.beat">;
   /** Lists the calendar items a viewer may see, with their ids. */
@@ -378,6 +384,12 @@ export interface WorldMethods {
   readonly import: Method<"world.import">;
   /** Imports a card, a lorebook, a chat or an exported world that is sent along. */
   readonly importBytes: Method<"world.import-bytes">;
+  /** Gives the file of an import back, byte for byte. */
+  readonly importOriginal: Method<"world.import-original">;
+  /** Shows one import: what was written, and what of the file a world has no place for. */
+  readonly importShow: Method<"world.import-show">;
+  /** Lists the files that were imported into a world. */
+  readonly imports: Method<"world.imports">;
   /** Shows the model calls of a request: what each was sent and what it answered. */
   readonly inspect: Method<"world.inspect">;
   /** Shows the state of an invocation. */
@@ -442,6 +454,8 @@ export interface WorldMethods {
   readonly show: Method<"world.show">;
   /** Stops the writer of a beat that is running; what the operator said is kept. */
   readonly stop: Method<"world.stop">;
+  /** Shows the other texts of a line that was imported, as its file has them. */
+  readonly swipes: Method<"world.swipes">;
   /** Shows the clock of a world. */
   readonly time: Method<"world.time">;
   /** Sets how time moves when it is not set by hand. */

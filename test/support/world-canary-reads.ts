@@ -111,6 +111,13 @@ const OPERATIONS: Readonly<Record<string, Drive | "owner" | "writes">> = {
   "world.fork": "owner",
   "world.import": "owner",
   "world.import-bytes": "owner",
+  "world.imports": "owner",
+  "world.import-show": "owner",
+  "world.import-original": "owner",
+  "world.swipes": "owner",
+  "world.avatar": () => EVERYBODY.map((person_id) => ({ person_id })),
+  "world.avatar-set": "writes",
+  "world.avatar-remove": "writes",
 };
 
 /** Operations of worlds that the canary does not know. */

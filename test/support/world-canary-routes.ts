@@ -42,6 +42,7 @@ const VIEWER_ROUTES: Readonly<Record<string, Requests>> = {
   "get /:id/capsules/:person": () => EVERYBODY.map((person) => ({ path: `/capsules/${person}` })),
   "get /:id/people": () => [{ path: "/people" }],
   "get /:id/pocket": () => [{ path: "/pocket" }],
+  "get /:id/people/:person/avatar": () => EVERYBODY.map((person) => ({ path: `/people/${person}/avatar` })),
   "get /:id/pins": () => [{ path: "/pins" }],
   "get /:id/export": () => [{ path: "/export?kind=viewer" }, { path: "/export" }],
   "get /:id/verify": () => [{ path: "/verify" }],
@@ -89,6 +90,12 @@ const OWNER_ROUTES: ReadonlySet<string> = new Set([
   "post /:id/fork",
   "post /import",
   "post /:id/imports",
+  "get /:id/imports",
+  "get /:id/imports/:number",
+  "get /:id/imports/:number/original",
+  "get /:id/entries/:entry/swipes",
+  "put /:id/people/:person/avatar",
+  "delete /:id/people/:person/avatar",
 ]);
 
 /** Everything else the server answers. */

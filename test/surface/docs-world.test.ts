@@ -53,7 +53,8 @@ let folder: string;
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "verbatim-docs-world-"));
-  writeFileSync(join(folder, "lore.json"), /```lore\.json\n([\s\S]*?)```/.exec(page)![1]!);
+  for (const [, name, text] of page.matchAll(/```(\w+\.json)\n([\s\S]*?)```/g))
+    writeFileSync(join(folder, name!), text!);
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

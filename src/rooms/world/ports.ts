@@ -213,7 +213,7 @@ export type BackgroundRow = Pick<EntryRow, "wseq" | "request_id" | "author_id" |
 
 /** Something that points at a line or is kept beside the lines; a later one of its kind and id takes its place. */
 export interface MarkRow {
-  readonly kind: "lore" | "pin" | "persona" | "avatar";
+  readonly kind: "lore" | "pin" | "persona" | "avatar" | "swipes";
   readonly id: string;
   /** Counts what was set in a world, so that the newest is known. */
   readonly number: number;

@@ -24,6 +24,7 @@ import { addEventRoute, addTaskRoutes } from "./task-routes.ts";
 import { Tasks } from "./tasks.ts";
 import { chooseTransport, type Transport, type TransportOptions } from "./transport.ts";
 import { addHistoryRoutes } from "./world-history.ts";
+import { addImportRoutes } from "./world-imports.ts";
 import { addReadingRoutes } from "./world-reading.ts";
 import { answerCall, type Rights, type Variables, type WorldRoute, WorldRouter } from "./world-router.ts";
 import { addTellingRoutes } from "./world-telling.ts";
@@ -230,6 +231,7 @@ function worldRoutes(app: App, streams: WorldStreams, rights: Rights): Pick<Worl
   addReadingRoutes(router, streams);
   addWritingRoutes(router);
   addTellingRoutes(router);
+  addImportRoutes(router);
   addHistoryRoutes(router);
   return router;
 }

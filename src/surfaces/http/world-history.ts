@@ -3,6 +3,8 @@ import { readInput, readUpload } from "./body.ts";
 import { requireOwner } from "./caller.ts";
 import { type Call, dropAbsent, keyOf, switchIn, viewerIn, type WorldRouter, wordIn } from "./world-router.ts";
 
+const IMPORT_QUERY = ["lore", "enter", "macros", "greeting", "rules"] as const;
+
 /** Routes about the whole of a world: forks, files and verification. */
 export function addHistoryRoutes(router: WorldRouter): void {
   router.route("post", "/:id/fork", "Forks a world.", { operation: "world.fork" }, async (call, world) => {
@@ -23,7 +25,7 @@ export function addHistoryRoutes(router: WorldRouter): void {
     "post",
     "/import",
     "Makes a world of an export, a card, a lorebook or a chat.",
-    { operation: "world.import-bytes", query: ["as", "title", "preview", "lore", "enter", "macros"] },
+    { operation: "world.import-bytes", query: ["as", "title", "preview", ...IMPORT_QUERY] },
     async (call) => {
       const base64 = Buffer.from(await readUpload(call)).toString("base64");
       const { as, title } = call.req.query();
@@ -34,7 +36,7 @@ export function addHistoryRoutes(router: WorldRouter): void {
     "post",
     "/:id/imports",
     "Imports a card, lorebook or chat, or shows what it would write.",
-    { operation: "world.import-bytes", query: ["preview", "lore", "enter", "macros"] },
+    { operation: "world.import-bytes", query: ["preview", "again", "person", ...IMPORT_QUERY] },
     async (call, world) => {
       const base64 = Buffer.from(await readUpload(call)).toString("base64");
       return router.answer(call, "world.import-bytes", { world, base64, ...importOptions(call) });
@@ -53,6 +55,10 @@ function importOptions(call: Call) {
     lore: call.req.query("lore"),
     no_enter: wordIn(call, "enter", ["true", "false"]) === "false",
     keep_macros: wordIn(call, "macros", ["expand", "keep"]) === "keep",
+    greeting: call.req.query("greeting"),
+    person: call.req.query("person"),
+    again: switchIn(call, "again"),
+    import_rules: call.req.query("rules"),
   };
 }
 

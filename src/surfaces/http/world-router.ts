@@ -140,6 +140,12 @@ export function numberIn(call: Call, name: string): number | undefined {
   return /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
 }
 
+/** A number of the address. */
+export function numberOf(call: Call, name: string): number {
+  const text = call.req.param(name) ?? "";
+  return /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+}
+
 /** A word of the query. Anything but those it can be is refused: a preview that was mistyped must not write. */
 export function wordIn<const W extends string>(call: Call, name: string, words: readonly [W, ...W[]]): W {
   const text = call.req.query(name) ?? words[0];

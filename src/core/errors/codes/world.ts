@@ -333,6 +333,37 @@ export const WORLD_CODES = {
     },
   },
   IMPORT_TOO_LARGE: { exit: 1, http: 422, says: "The file is larger than an import may be.", fix: "Split the file." },
+  IMPORT_ALREADY: {
+    exit: 1,
+    http: 409,
+    says: "The same file was already imported into this world.",
+    fix: {
+      cli: "Import it a second time with --again, or into a world of its own with --new.",
+      mcp: "Ask the user whether it is to be imported a second time.",
+      http: "Import it into a new world, or a second time with again=true.",
+    },
+  },
+  IMPORT_PERSON_MATCHES: {
+    exit: 1,
+    http: 409,
+    says: "Somebody in this world has the name of the card.",
+    fix: {
+      cli: "Say whom the card is about: --person ID, or --person new for somebody else of that name.",
+      mcp: "Ask the user whom the card is about.",
+      http: "Say whom the card is about: person=ID, or person=new for somebody else of that name.",
+    },
+  },
+  IMPORT_NOT_FOUND: {
+    exit: 1,
+    http: 404,
+    says: "There is no import of that number.",
+    fix: {
+      cli: "List them: verbatim world imports",
+      mcp: "Ask the user which import is meant.",
+      http: "List the imports of the world.",
+    },
+  },
+  AVATAR_NOT_FOUND: { exit: 1, http: 404, says: "There is no such picture.", fix: "Set one first." },
   IMPORT_VERIFY_FAILED: {
     exit: 1,
     http: 422,

@@ -18,7 +18,9 @@ import { checkProjectionOutput } from "../contracts/projection-output.ts";
 import { checkToolRequest } from "../contracts/tool-request.ts";
 import { checkWriteBundle } from "../contracts/write-bundle.ts";
 import { invalidCursor, makeCursor, readCursor, toBundleId, toEntryId } from "../ids.ts";
-import { type CardOptions, readCard } from "../import/card.ts";
+import { readCard } from "../import/card.ts";
+import { readChat } from "../import/chat.ts";
+import type { ImportOptions } from "../import/lines.ts";
 import { toPersonId } from "../import/person-id.ts";
 import { type BoundedPart, boundOf, lineCapOf, SHARES, type Share, spareOf } from "../knowledge/bounds.ts";
 import { type Gated, gate } from "../knowledge/gate.ts";
@@ -137,9 +139,18 @@ function areas(): Record<string, Area> {
     },
     "world.import-card": (input) => {
       const options = { expand_names: true, lore: "world", enter: true, ...(input["options"] as object | undefined) };
-      const plan = readCard(readCast(input), input["card"] ?? null, options as CardOptions);
-      const { version, people, present_after, lines, not_imported } = plan;
-      return toJson({ version, person: people[0]!, present_after, entries: lines, not_imported });
+      const plan = readCard(readCast(input), input["card"] ?? null, options as ImportOptions);
+      const { version, people, person_id, present_after, lines, not_imported } = plan;
+      const first = { version, person: people[0] ?? null, present_after, entries: lines, not_imported };
+      if ((options as ImportOptions).rules !== 2) return toJson(first);
+      const { background, lore, styles, greetings, lost } = plan;
+      return toJson({ ...first, person_id, background, lore, styles, greetings, lost });
+    },
+    "world.import-chat": (input) => {
+      const options = { expand_names: true, lore: "world", enter: true, ...(input["options"] as object | undefined) };
+      const plan = readChat(readCast(input), String(input["chat"]), options as ImportOptions);
+      const { people, lines, not_imported, lost, swipes, counts } = plan;
+      return toJson({ people, entries: lines, not_imported, lost, swipes, counts });
     },
     "world.person-id": (input) => ({ person_id: toPersonId(readCast(input), String(input["name"])) }),
   };

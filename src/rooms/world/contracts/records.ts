@@ -66,6 +66,16 @@ const BODIES = {
     background: z.array(z.int()).optional(),
     lore: z.array(z.object({ index: z.int(), ...loreRule })).optional(),
     styles: z.record(z.string(), z.string()).optional(),
+    /** Lines that were written more than once, with their line of the file; the other texts are in the original. */
+    swipes: z.array(z.object({ index: z.int(), line: z.int(), count: z.int() })).optional(),
+    /** Which of several records of one file this is. */
+    part: z.object({ number: z.int(), of: z.int() }).optional(),
+  }),
+  WORLD_AVATAR_SET: z.object({
+    person_id: z.string(),
+    /** Null where there is none any more. */
+    sha256: hex.nullable(),
+    media_type: z.enum(["image/png", "image/jpeg", "image/webp"]).nullable(),
   }),
   WORLD_LORE_SET: z.object({ lore_id: z.string(), entry_id: z.string(), ...loreRule, write_bundle: writeBundle }),
   WORLD_PINNED: z.object({

@@ -44,7 +44,7 @@ export async function eraseWorld(ports: WorldPorts & Maintenance, worldId: strin
       await tx.world.erase(world, stream, records.length);
       await requireChain(ports, tx.ledger, stream);
       const sources = records.flatMap(({ body: told }) =>
-        typeof told["source_sha256"] === "string" ? [told["source_sha256"]] : [],
+        [told["source_sha256"], told["sha256"]].filter((named) => typeof named === "string"),
       );
       return { records: records.length, entries, sources: sortedUnique(sources) };
     }),

@@ -76,9 +76,11 @@ export async function exportWorld(ports: WorldPorts, worldId: string): Promise<r
     return { own: await readRecords(tx.ledger, worldId), rows: stored, title: world.state.settings.title };
   });
   const lineage = [...(await readAncestors(ports, own[0])), ...own];
-  const sources = lineage.flatMap(({ kind, body }) =>
-    kind === "WORLD_IMPORTED" && typeof body["source_sha256"] === "string" ? [body["source_sha256"]] : [],
-  );
+  const sources = lineage.flatMap(({ kind, body }) => {
+    const named =
+      kind === "WORLD_IMPORTED" ? body["source_sha256"] : kind === "WORLD_AVATAR_SET" ? body["sha256"] : null;
+    return typeof named === "string" ? [named] : [];
+  });
   const blobs: { sha256: string; base64: string }[] = [];
   for (const sha256 of new Set(sources)) blobs.push({ sha256, base64: encodeBase64(await ports.content.get(sha256)) });
   const outcomes = rows

@@ -58,10 +58,36 @@ export function personaMark({ name }: WorldRecordBody<"WORLD_PERSONA_SET">, entr
   return { kind: "persona", id: "operator", body: formatCanonical({ name, entry_id: entries[0]?.entry_id ?? null }) };
 }
 
-/** Lore of a file has the ids of its lines. */
-export function importMarks({ lore = [] }: WorldRecordBody<"WORLD_IMPORTED">, entries: readonly EntryRow[]): Mark[] {
-  return lore.flatMap(({ index, ...rule }) => {
+export interface AvatarMark {
+  readonly sha256: string;
+  readonly media_type: string;
+}
+
+export function avatarMark({ person_id, sha256, media_type }: WorldRecordBody<"WORLD_AVATAR_SET">): Mark {
+  const body = sha256 === null ? null : formatCanonical({ sha256, media_type });
+  return { kind: "avatar", id: person_id, body };
+}
+
+/** Which lines of an import were written more than once: number of the entry, line of the file, and how often. */
+export interface SwipesMark {
+  readonly source_sha256: string;
+  readonly lines: readonly (readonly [wseq: number, line: number, count: number])[];
+}
+
+/** Lore of a file has the ids of its lines; what it says about swipes has that of the first of them. */
+export function importMarks(
+  { lore = [], swipes = [], source_sha256 }: WorldRecordBody<"WORLD_IMPORTED">,
+  entries: readonly EntryRow[],
+): Mark[] {
+  const marks = lore.flatMap(({ index, ...rule }): Mark[] => {
     const entry_id = entries[index]?.entry_id;
     return entry_id === undefined ? [] : [{ kind: "lore", id: entry_id, body: formatCanonical({ entry_id, ...rule }) }];
   });
+  const lines = swipes.flatMap(({ index, line, count }) => {
+    const wseq = entries[index]?.wseq;
+    return wseq === undefined ? [] : [[wseq, line, count] as const];
+  });
+  const [first] = entries;
+  if (lines.length === 0 || first === undefined) return marks;
+  return [...marks, { kind: "swipes", id: first.entry_id, body: formatCanonical({ source_sha256, lines }) }];
 }

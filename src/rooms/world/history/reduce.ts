@@ -18,7 +18,7 @@ import {
   type PersonRow,
 } from "../ports.ts";
 import { parseInstant } from "../time/instant.ts";
-import { importMarks, loreMark, personaMark, pinMark, withMarks } from "./marks.ts";
+import { avatarMark, importMarks, loreMark, personaMark, pinMark, withMarks } from "./marks.ts";
 import type { StoredPack, WorldState } from "./state.ts";
 
 /** What one record does to the tables. */
@@ -86,6 +86,8 @@ export function reduceRecord(before: WorldState | null, record: ReducibleRecord,
         importMarks(record.body, added.entries),
       );
     }
+    case "WORLD_AVATAR_SET":
+      return withMarks(nothing, [avatarMark(record.body)]);
     case "WORLD_LORE_SET":
       return withMarks(addEntries(nothing, record.body.write_bundle, position), [loreMark(record.body)]);
     case "WORLD_PINNED":

@@ -1,8 +1,8 @@
 import { decodeUtf8 } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import type { Inflater } from "../ports.ts";
-import { unknownFormat } from "./card.ts";
 import { crc32 } from "./crc32.ts";
+import { unknownFormat } from "./refusals.ts";
 
 const CARD = "card.json";
 const MAX_CARD_BYTES = 8 * 1024 * 1024;
@@ -20,6 +20,13 @@ const DEFLATED = 8;
 /** Whether bytes begin like a zip archive. */
 export function isZip(bytes: Uint8Array): boolean {
   return bytes.length >= END_BYTES && new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true) === LOCAL;
+}
+
+/** Where an archive begins that ends with these bytes; null where they do not end with one. */
+export function findArchive(bytes: Uint8Array): number | null {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const end = findEnd(view);
+  return end === null ? null : end - view.getUint32(end + 12, true) - view.getUint32(end + 16, true);
 }
 
 interface ZipEntry {
@@ -57,6 +64,7 @@ export function readCharxCard(inflater: Inflater, bytes: Uint8Array): Uint8Array
 
 function readDirectory(view: DataView, bytes: Uint8Array): ZipEntry[] {
   const end = findEnd(view);
+  if (end === null) throw damaged();
   const count = view.getUint16(end + 10, true);
   let at = view.getUint32(end + 16, true);
   if (view.getUint16(end + 4, true) !== 0 || at === 0xffffffff || count === 0xffff) {
@@ -84,13 +92,13 @@ function readDirectory(view: DataView, bytes: Uint8Array): ZipEntry[] {
   return entries;
 }
 
-function findEnd(view: DataView): number {
+function findEnd(view: DataView): number | null {
   const first = Math.max(0, view.byteLength - END_BYTES - MAX_COMMENT);
   for (let at = view.byteLength - END_BYTES; at >= first; at--) {
     if (view.getUint32(at, true) === END && at + END_BYTES + view.getUint16(at + 20, true) === view.byteLength)
       return at;
   }
-  throw damaged();
+  return null;
 }
 
 function requireInside(name: string): void {

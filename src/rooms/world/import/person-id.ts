@@ -4,7 +4,7 @@ const MAX_LENGTH = 60;
 
 /** A free person id for a name: upper-case ASCII letters, digits and underscores, numbered when it is taken. */
 export function toPersonId(cast: Pick<Cast, "operator_id" | "people">, name: string): string {
-  const base = toBase(name);
+  const base = toBaseId(name);
   if (isFree(cast, base)) return base;
   for (let n = 2; ; n++) {
     const id = `${base}_${n}`;
@@ -12,7 +12,8 @@ export function toPersonId(cast: Pick<Cast, "operator_id" | "people">, name: str
   }
 }
 
-function toBase(name: string): string {
+/** The id that a name asks for, taken or not. */
+export function toBaseId(name: string): string {
   const letters = name
     .normalize("NFKD")
     .replace(/\p{M}+/gu, "")

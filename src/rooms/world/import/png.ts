@@ -1,8 +1,8 @@
 import { decodeUtf8 } from "../../../core/canonical/index.ts";
 import { decodeBase64 } from "../../../core/trust/base64.ts";
 import type { Inflater } from "../ports.ts";
-import { unknownFormat } from "./card.ts";
 import { crc32 } from "./crc32.ts";
+import { unknownFormat } from "./refusals.ts";
 
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] as const;
 
@@ -18,13 +18,20 @@ export function isPng(bytes: Uint8Array): boolean {
 
 /** The JSON bytes of the card inside a PNG: of chunk `ccv3` when there is one, else of `chara`. Checks every CRC. */
 export function readPngCard(inflater: Inflater, bytes: Uint8Array): Uint8Array {
+  const json = findPngCard(inflater, bytes);
+  if (json === null) throw unknownFormat("the image contains no card");
+  return json;
+}
+
+/** The same; null where the image has none. */
+export function findPngCard(inflater: Inflater, bytes: Uint8Array): Uint8Array | null {
   const found = new Map<string, string>();
   for (const { type, data } of readChunks(bytes)) {
     const text = type === "tEXt" ? readText(data) : type === "iTXt" ? readInternationalText(inflater, data) : null;
     if (text !== null && !found.has(text.keyword)) found.set(text.keyword, text.value);
   }
   const value = found.get("ccv3") ?? found.get("chara");
-  if (value === undefined) throw unknownFormat("the image contains no card");
+  if (value === undefined) return null;
   const json = decodeBase64(value.replace(/[\r\n\t ]+/g, ""));
   if (json === null) throw unknownFormat("the card in the image is not base64");
   return json;
@@ -33,9 +40,14 @@ export function readPngCard(inflater: Inflater, bytes: Uint8Array): Uint8Array {
 interface Chunk {
   readonly type: string;
   readonly data: Uint8Array;
+  /** All of it, with its length and its checksum. */
+  readonly whole: Uint8Array;
+  /** Where the next one begins. */
+  readonly end: number;
 }
 
-function* readChunks(bytes: Uint8Array): Generator<Chunk> {
+/** The chunks of a PNG up to its end, each with a checksum that is right. */
+export function* readChunks(bytes: Uint8Array): Generator<Chunk> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at: number = SIGNATURE.length;
   while (at + 12 <= bytes.length) {
@@ -45,7 +57,7 @@ function* readChunks(bytes: Uint8Array): Generator<Chunk> {
     const named = bytes.subarray(at + 4, at + 8 + length);
     if (crc32(named) !== view.getUint32(end - 4)) throw unknownFormat("a chunk of the image is damaged");
     const type = String.fromCharCode(...named.subarray(0, 4));
-    yield { type, data: named.subarray(4) };
+    yield { type, data: named.subarray(4), whole: bytes.subarray(at, end), end };
     if (type === "IEND") return;
     at = end;
   }

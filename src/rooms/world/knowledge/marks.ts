@@ -1,4 +1,4 @@
-import type { LoreMark, PersonaMark, PinMark } from "../history/marks.ts";
+import type { AvatarMark, LoreMark, PersonaMark, PinMark, SwipesMark } from "../history/marks.ts";
 import type { MarkRow, WorldReader } from "../ports.ts";
 import type { OpenWorld } from "../projection/reading.ts";
 import { LoreMatcher } from "./lore-match.ts";
@@ -14,12 +14,21 @@ export interface Pin extends PinMark {
   readonly number: number;
 }
 
+/** A line that was written more than once before it was imported. */
+export interface Swipes {
+  readonly source_sha256: string;
+  readonly line: number;
+  readonly count: number;
+}
+
 /** Everything of a world that points at its lines. */
 export interface Marks {
   readonly lore: readonly Lore[];
   readonly pins: readonly Pin[];
   readonly persona: PersonaMark | null;
-  readonly pictures: ReadonlyMap<string, { readonly sha256: string; readonly media_type: string }>;
+  readonly pictures: ReadonlyMap<string, AvatarMark>;
+  /** By the number of the entry: where its other texts are, and how many there are. */
+  readonly swipes: ReadonlyMap<number, Swipes>;
   /** Lines of lore that are on, in the order of `due`. */
   readonly enabled: readonly Lore[];
   readonly matcher: LoreMatcher;
@@ -30,6 +39,7 @@ const NOTHING: Marks = {
   pins: [],
   persona: null,
   pictures: new Map(),
+  swipes: new Map(),
   enabled: [],
   matcher: new LoreMatcher([]),
 };
@@ -61,6 +71,12 @@ function toMarks(rows: readonly MarkRow[]): Marks {
       .sort((a, b) => b.number - a.number),
     persona: persona === undefined ? null : parse<PersonaMark>(persona.body),
     pictures: new Map(of("avatar").map(({ id, body }) => [id, parse(body)])),
+    swipes: new Map(
+      of("swipes").flatMap(({ body }) => {
+        const { source_sha256, lines } = parse<SwipesMark>(body);
+        return lines.map(([wseq, line, count]): [number, Swipes] => [wseq, { source_sha256, line, count }]);
+      }),
+    ),
     enabled,
     matcher: new LoreMatcher(enabled),
   };

@@ -7,6 +7,7 @@ import { importWorld } from "../history/history.ts";
 import { WORLD_FORMAT } from "../history/world-file.ts";
 import { importAsNew, importFile } from "../import/imports.ts";
 import { MAX_IMPORT_BYTES } from "../import/read.ts";
+import { toExcerpt } from "../retrieval/excerpt.ts";
 import { findWorldId, keyField, MAX_WORLD_FILE, readPolicy, trustField, type WorldRoom, worldField } from "./room.ts";
 
 const importedSchema = z.strictObject({
@@ -25,6 +26,8 @@ const importedSchema = z.strictObject({
     }),
   ),
   not_imported: z.array(z.string()),
+  lost: z.array(z.strictObject({ what: z.string(), count: z.int(), where: z.string() })),
+  greetings: z.array(z.strictObject({ index: z.int(), excerpt: z.string() })),
   entries: z.int(),
   head_hash: z.string().nullable(),
 });
@@ -42,11 +45,33 @@ const importOptions = {
     .describe("Title of the world that is made (default: the name in the file)."),
   lore: z.enum(["world", "public"]).default("world").describe("Who may know the lore: only the narrator, or everyone."),
   no_enter: z.boolean().default(false).describe("Do not make the person of a card present."),
+  greeting: z
+    .string()
+    .regex(/^(?:none|[0-9]{1,4})$/)
+    .optional()
+    .describe("Which greeting of a card is said, from 0, or none (default: 0)."),
+  person: z
+    .string()
+    .min(1)
+    .max(64)
+    .optional()
+    .describe("Whom a card is about: somebody of the world, or new for somebody else of that name."),
+  again: z.boolean().default(false).describe("Import a file that was imported before once more."),
+  import_rules: z
+    .enum(["1", "2"])
+    .default("2")
+    .describe("Rules that the file is read by; by the first ones everything becomes a line."),
   keep_macros: z.boolean().default(false).describe("Leave {{char}} and {{user}} as they are."),
   key: keyField,
 };
 const importOptionsSchema = z.strictObject(importOptions);
 type ImportOptions = z.output<typeof importOptionsSchema>;
+
+const GREETING = { max_bytes: 200, lead_bytes: 0 };
+
+function toGreeting(text: string): number | "none" {
+  return text === "none" ? text : Number(text);
+}
 
 async function importBytes(
   room: WorldRoom,
@@ -63,7 +88,7 @@ async function importBytes(
       });
     }
     const done = await importWorld(room, text, options.as ?? null, options.preview, policy, options.key ?? null);
-    const none = { people: [], lines: [], not_imported: [] };
+    const none = { people: [], lines: [], not_imported: [], lost: [], greetings: [] };
     const { world_id, preview, entries, head_hash } = done;
     return { world_id, format: "WORLD", preview, entries, head_hash, ...none };
   }
@@ -81,6 +106,10 @@ async function importBytes(
     lore: options.lore,
     enter: !options.no_enter,
     expand_names: !options.keep_macros,
+    rules: options.import_rules === "1" ? (1 as const) : (2 as const),
+    again: options.again,
+    ...(options.greeting === undefined ? {} : { greeting: toGreeting(options.greeting) }),
+    ...(options.person === undefined ? {} : { person: options.person }),
   };
   if (options.new && options.world !== undefined)
     throw new VerbatimError("USAGE", { message: "world and new exclude each other" });
@@ -102,6 +131,11 @@ async function importBytes(
       from,
     })),
     not_imported: [...done.not_imported],
+    lost: done.lost.map((one) => ({ ...one })),
+    greetings: done.greetings.map(({ index, text: greeting }) => ({
+      index,
+      excerpt: toExcerpt(room.graphemes, greeting, GREETING),
+    })),
     entries: options.preview ? 0 : done.lines.length,
     head_hash: null,
   };

@@ -3,6 +3,7 @@ import { CONTROL_OPERATIONS } from "./control.ts";
 import { deleteWorld } from "./delete.ts";
 import { demo } from "./demo.ts";
 import { HISTORY_OPERATIONS } from "./history.ts";
+import { IMPORT_OPERATIONS } from "./imports.ts";
 import { SETTINGS_OPERATIONS } from "./settings.ts";
 import { TELLING_OPERATIONS } from "./telling.ts";
 import { VIEW_OPERATIONS } from "./views.ts";
@@ -19,6 +20,7 @@ export const WORLD_OPERATIONS = [
   ...HISTORY_OPERATIONS,
   ...SETTINGS_OPERATIONS,
   ...TELLING_OPERATIONS,
+  ...IMPORT_OPERATIONS,
   deleteWorld,
   demo,
 ] as const;

@@ -64,18 +64,30 @@ export const HISTORY_VERBS: readonly Verb[] = [
   defineVerb("world.import", {
     path: ["import"],
     args: [{ field: "file", label: "FILE" }],
-    flags: { key: { hidden: true }, trust: { value: "POLICY" } },
+    flags: {
+      key: { hidden: true },
+      trust: { value: "POLICY" },
+      greeting: { value: "N" },
+      person: { value: "ID" },
+      import_rules: { value: "RULES" },
+    },
     examples: [
       "verbatim world import mira.png --preview",
+      "verbatim world import mira.png --greeting 1 --person MIRA",
       'verbatim world import evening.jsonl --new --title "An evening"',
       "verbatim world import harbour.vworld.jsonl --as w_harbour-2 --trust trust.json",
     ],
-    render({ world_id, format, preview, people, lines, not_imported, entries, head_hash }, io) {
+    render({ world_id, format, preview, people, lines, not_imported, lost, greetings, entries, head_hash }, io) {
       for (const { person_id, display_name } of people) io.line(`person ${person_id} (${showWritten(display_name)})`);
       for (const { channel, author, text, visible_to } of lines) {
         io.line(`${channel} ${author} [${visible_to.join(", ") || "everybody"}] ${showWritten(text)}`);
       }
-      for (const where of not_imported) io.line(`left out ${where}`);
+      if (greetings.length > 1) {
+        for (const { index, excerpt } of greetings) io.line(`greeting ${index} ${showWritten(excerpt)}`);
+      }
+      for (const where of not_imported) io.line(`left out ${showWritten(where)}`);
+      for (const { what, count, where } of lost)
+        io.line(`lost ${what} ${count} time${count === 1 ? "" : "s"}, first at ${showWritten(where)}`);
       io.line(preview ? `${format}: nothing was written` : `${format} into ${world_id}: ${entries} entries`);
       if (head_hash !== null) io.line(`head ${head_hash}`);
     },

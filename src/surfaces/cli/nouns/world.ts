@@ -3,6 +3,7 @@ import { formatTable } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 import { BEAT_VERBS } from "./world-beats.ts";
 import { HISTORY_VERBS } from "./world-history.ts";
+import { IMPORT_VERBS } from "./world-imports.ts";
 import { PEOPLE_VERBS } from "./world-people.ts";
 import { SETTINGS_VERBS } from "./world-settings.ts";
 import { TELLING_VERBS } from "./world-telling.ts";
@@ -16,6 +17,8 @@ export const noun: Noun = {
     pin: "Exact quotes that every writer who may know them is sent: add, list, remove.",
     lore: "What is known of the world, sent when its keys are said: list, show, set, off.",
     note: "What writers are told beside the story: list, set, remove.",
+    imports: "Files that were imported: list, show, original.",
+    avatar: "Pictures of people: show, set, remove.",
     pocket: "Calendar and messages: show, event, close, message.",
   },
   verbs: [
@@ -91,6 +94,7 @@ export const noun: Noun = {
     ...HISTORY_VERBS,
     ...SETTINGS_VERBS,
     ...TELLING_VERBS,
+    ...IMPORT_VERBS,
     defineVerb("world.demo", {
       path: ["demo"],
       examples: ["verbatim world demo"],
