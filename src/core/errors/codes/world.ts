@@ -348,9 +348,9 @@ export const WORLD_CODES = {
     http: 409,
     says: "Somebody in this world has the name of the card.",
     fix: {
-      cli: "Say whom the card is about: --person ID, or --person new for somebody else of that name.",
+      cli: "Say whom the card is about: --person ID, or --person new for another one of that name.",
       mcp: "Ask the user whom the card is about.",
-      http: "Say whom the card is about: person=ID, or person=new for somebody else of that name.",
+      http: "Say whom the card is about: person=ID, or person=new for another one of that name.",
     },
   },
   IMPORT_NOT_FOUND: {

@@ -23,7 +23,7 @@ import {
 import { expandMacros, namesChar } from "./macros.ts";
 import { toPersonId } from "./person-id.ts";
 import { importTooLarge, unknownFormat } from "./refusals.ts";
-import { illFormed } from "./well-formed.ts";
+import { illFormed, parsePlainly } from "./well-formed.ts";
 
 /** A chat by the rules that are asked for. */
 export function readChat(cast: Cast, text: string, options: ImportOptions): ImportPlan {
@@ -197,11 +197,7 @@ export function readLine(line: string, from: string): JsonObject {
 }
 
 function readPlainly(line: string, from: string): JsonObject {
-  try {
-    const value = JSON.parse(line) as JsonValue;
-    if (isJsonObject(value)) return value;
-  } catch {
-    // Not JSON behind the place either.
-  }
+  const value = parsePlainly(line);
+  if (isJsonObject(value)) return value;
   throw unknownFormat(`${from} is not a JSON object`, from);
 }

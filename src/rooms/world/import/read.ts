@@ -21,7 +21,7 @@ import { type ImportOptions, type ImportPlan, isBlank, Losses, NOTHING_BESIDES }
 import { type LoreLines, readLoreBook, readWorldInfo } from "./lore.ts";
 import { expandMacros, namesChar } from "./macros.ts";
 import { importTooLarge, unknownFormat } from "./refusals.ts";
-import { requireWellFormed } from "./well-formed.ts";
+import { parsePlainly, requireWellFormed } from "./well-formed.ts";
 
 export const MAX_IMPORT_BYTES = 32 * 1024 * 1024;
 const MAX_JSON_BYTES = 8 * 1024 * 1024;
@@ -82,14 +82,6 @@ function tryJson(text: string, rules: 1 | 2): JsonValue | null {
       requireWellFormed(value);
     }
     throw thrown;
-  }
-}
-
-function parsePlainly(text: string): JsonValue | null {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return null;
   }
 }
 

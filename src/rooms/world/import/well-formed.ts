@@ -23,3 +23,12 @@ export function requireWellFormed(value: JsonValue, where = "", depth = 0): void
 export function illFormed(where: string): VerbatimError {
   return new VerbatimError("TEXT_NOT_WELL_FORMED", { where });
 }
+
+/** What a parser gives that takes half a pair as it is; null where the text is not JSON. */
+export function parsePlainly(text: string): JsonValue | null {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return null;
+  }
+}

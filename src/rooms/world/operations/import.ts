@@ -55,7 +55,7 @@ const importOptions = {
     .min(1)
     .max(64)
     .optional()
-    .describe("Whom a card is about: somebody of the world, or new for somebody else of that name."),
+    .describe("Whom a card is about: somebody of the world, or new for another one of that name."),
   again: z.boolean().default(false).describe("Import a file that was imported before once more."),
   import_rules: z
     .enum(["1", "2"])

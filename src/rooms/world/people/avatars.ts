@@ -15,7 +15,7 @@ export interface Avatar {
   readonly media_type: string;
 }
 
-/** The picture of a person, and its bytes; AVATAR_NOT_FOUND without one, and for whoever is nobody here. */
+/** The picture of a person, and its bytes; AVATAR_NOT_FOUND without one, and for anybody who is not in this world. */
 export async function readAvatar(
   ports: Pick<WorldPorts, "store" | "content">,
   worldId: string,
@@ -28,7 +28,7 @@ export async function readAvatar(
   if (picture === null) throw new VerbatimError("AVATAR_NOT_FOUND", { where: person_id });
   const { sha256, media_type } = picture;
   const bytes = await ports.content.get(sha256);
-  // The record may come from a file of somebody else and name anything that is kept here.
+  // The record may come from another program's file and name anything that is kept here.
   if (!isClean(bytes, media_type)) throw new VerbatimError("AVATAR_NOT_FOUND", { where: person_id });
   return { person_id, sha256, media_type, bytes };
 }
