@@ -32,6 +32,10 @@ export interface AgentMethods {
   readonly artifacts: Method<"agent.artifacts">;
   /** Joins the terminal of an agent at work. */
   readonly attach: Method<"agent.attach">;
+  /** Signs what is known of the commit of an agent run, and keeps it as a note of git. */
+  readonly attest: Method<"agent.attest">;
+  /** Checks commits of agents against their attestations, from the objects and notes of git alone. */
+  readonly check: Method<"agent.check">;
   /** Lists the agents of the configuration that are started by name, and allows one on this machine. */
   readonly commands: Method<"agent.commands">;
   /** Says something about a line, some lines or a file of an agent's change; it is kept with the run. */

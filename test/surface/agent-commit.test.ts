@@ -3,6 +3,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type AgentRepo, makeAgentRepo } from "../support/agent-repo.ts";
+import { runHere } from "../support/cli-in-process.ts";
 
 /** A repository whose user has a name, with two files. */
 function makeRepo(): AgentRepo {
@@ -212,8 +213,15 @@ it("nothing that an agent wrote runs outside a guard when it is committed: hooks
   ].join("; ");
   const { summary } = await repo.agent(["--verify", "true", "--permit", ".gitattributes"], ["sh", "-c", agent]);
   expect([summary.outcome, summary.reason, summary.changes.files.length]).toEqual(["verified", null, 8]);
-  const { exit, stderr, stdout } = await repo.verbatim("agent", "apply", summary.run_id, "--commit");
-  expect([exit, stderr, stdout]).toEqual([0, expect.anything(), expect.stringContaining("applied and committed")]);
+  await repo.verbatim("keys", "new", "mira");
+  const env = { ...repo.env, VERBATIM_KEY_FILE: "mira" };
+  const { exit, stderr, stdout } = await runHere(["agent", "apply", summary.run_id, "--commit"], {
+    cwd: repo.root,
+    env,
+  });
+  expect([exit, stderr, stdout]).toEqual([0, expect.anything(), expect.stringContaining("attested, signed by")]);
+  await repo.verbatim("keys", "policy", "init", "../trust.json", "--key", "mira", "--scope", "AGENT");
+  expect((await repo.verbatim("agent", "check", "HEAD", "--trust", "../trust.json")).stdout).toContain("CHECK_PERMIT");
   expect(existsSync(mark)).toBe(false);
   // It is all in the tree now, and would have run: git itself, asked plainly, does.
   repo.write("lamp.txt", "lit by hand\n");

@@ -56,6 +56,10 @@ const ANSWERS: Readonly<Record<string, readonly Answer[]>> = {
     [1, { outcome: "no_progress" }],
     [0, { outcome: "working" }, { detach: true }],
   ],
+  "agent check": [
+    [0, { ok: true }],
+    [1, { ok: false }],
+  ],
   "agent race": [
     [0, { members: [{ outcome: "verify_failed" }, { outcome: "verified" }] }],
     [1, { members: [{ outcome: "verify_failed" }, { outcome: "rejected" }] }],

@@ -44,6 +44,9 @@ export const SETTING_WORDS: Readonly<Record<string, string>> = {
     "What all attempts of a run may cost in USD, by the session files of the agent. An agent whose cost cannot be read is refused then.",
   "agent.sessions":
     "`run`: session files of an agent stay with its run. `home`: new ones also go into your own history. Counts only from your own configuration and from repositories that you trust.",
+  "agent.attest.key":
+    "The key that signs commits of agents, by name or file. Only in your own configuration, or where you trust the repository.",
+  "agent.attest.notes": "Whether an attestation is kept as a note on refs/notes/verbatim.",
   "agent.retention.keep_runs":
     "Ended runs beyond so many lose logs, transcripts and proofs; changes and reports stay. A repository that you do not trust can only keep more.",
   "agent.retention.keep_days": "The same for runs that are older than so many days.",

@@ -92,7 +92,12 @@ export class DiskKeys {
     const place = await this.#find(key, "key");
     const { text, mode } = await readKeyFile(place, key);
     checkMode(place, mode);
-    const { d } = parseKey(place, () => createPrivateKey(text)).export({ format: "jwk" });
+    return await this.parse(text, place);
+  }
+
+  /** A key that can sign, out of the text of its file. */
+  parse(text: string, where: string): Promise<SigningKey> {
+    const { d } = parseKey(where, () => createPrivateKey(text)).export({ format: "jwk" });
     return toSigningKey(this.#crypto, Buffer.from(d!, "base64url"));
   }
 

@@ -178,6 +178,7 @@ export const agentSummary = z.strictObject({
           aside: z.boolean().describe("It is on a branch of its own, and the working tree was not touched."),
           signed: z.boolean(),
           hooks: z.array(z.string()).describe("Hooks of the repository that let it through."),
+          attested: z.array(z.string()).optional().describe("Ids of the keys that have signed a statement about it."),
         })
         .optional()
         .describe("The commit that was made of it."),

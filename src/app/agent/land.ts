@@ -1,4 +1,5 @@
-import { VerbatimError } from "../../core/errors/index.ts";
+import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
+import type { SigningKey } from "../../core/trust/index.ts";
 import {
   type AgentRecord,
   closeLanding,
@@ -18,6 +19,7 @@ import {
   writeLanding,
 } from "../../rooms/workflow/index.ts";
 import type { AgentSummary } from "./agent-summary.ts";
+import { attest } from "./attest.ts";
 import { type MadeCandidate, makeCandidate } from "./candidate.ts";
 import { type CommitPlace, type CommitWish, findCommitPlace, planOnHead, prepareCommit } from "./commit.ts";
 import { gateCandidate, tryCandidate } from "./judge.ts";
@@ -26,6 +28,7 @@ import type { AgentPorts } from "./ports.ts";
 import { toSummary } from "./report.ts";
 import { tryMade, trySelection } from "./select.ts";
 import type { OpenAgentRun } from "./session.ts";
+import { findSigningKey } from "./signing-key.ts";
 import { findVerification, verificationOf } from "./verified.ts";
 
 /** Puts the change of a run into the tree as it is now: per file, judged again and verified again where it moved on. */
@@ -47,7 +50,35 @@ export async function land(
   };
   const wish = options.commit ?? record.now.request.commit ?? null;
   if (wish !== null) refuseUnproved(options);
-  return await session.withTree(() => landLocked(outside, { session, record }, made, without, wish));
+  // A key that cannot be used is told before anything lands.
+  const key = wish === null ? null : await findSigningKey(outside, null);
+  const landed = await session.withTree(() => landLocked(outside, { session, record }, made, without, wish));
+  return wish === null ? landed : await attestLanded(outside, record, key);
+}
+
+/** The commit stands whether it is attested or not: what goes wrong here is told, and can be done again. */
+async function attestLanded(outside: AgentPorts, record: AgentRecord, key: SigningKey | null): Promise<AgentSummary> {
+  const again = `verbatim agent attest ${record.run.id}`;
+  if (key === null) {
+    if (await isFirstCommit(outside))
+      outside.notify(`not attested: there is no key to sign with; with one: ${again} --key NAME`);
+    return toSummary(record);
+  }
+  try {
+    await attest(outside, record, { key, commit: null, out: null });
+  } catch (thrown) {
+    if (!isVerbatimError(thrown)) throw thrown;
+    outside.notify(`not attested: ${thrown.message}; try again: ${again}`);
+  }
+  return toSummary(record);
+}
+
+/** Whoever has no key is told once, not with every commit. */
+async function isFirstCommit(outside: AgentPorts): Promise<boolean> {
+  const store = await outside.store("read");
+  return await store.read(
+    async ({ ledger }) => (await ledger.browse({ kinds: ["AGENT_COMMITTED"], limit: 2 })).length < 2,
+  );
 }
 
 /** What lands without being verified as it lands is not committed as if it had been. */

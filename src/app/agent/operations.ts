@@ -8,6 +8,7 @@ import { BACKGROUND_OPERATIONS } from "./background-operations.ts";
 import { planCaps } from "./caps.ts";
 import { commitFlags, toCommitWish } from "./commit-flags.ts";
 import { CONTINUE_OPERATIONS } from "./continue-operations.ts";
+import { EVIDENCE_OPERATIONS } from "./evidence-operations.ts";
 import { LAND_ALL } from "./landable.ts";
 import { agentList, listAgentRuns } from "./list.ts";
 import { agentLogs } from "./logs.ts";
@@ -251,4 +252,5 @@ export const AGENT_OPERATIONS = [
   ...SCREEN_OPERATIONS,
   ...START_OPERATIONS,
   ...CONTINUE_OPERATIONS,
+  ...EVIDENCE_OPERATIONS,
 ] as const;

@@ -26,6 +26,7 @@ type OfTheWorkspace =
   | "hold"
   | "surface"
   | "interrupts"
+  | "keys"
   | "notify"
   | "progress"
   | "serveMcp"

@@ -24,6 +24,7 @@ import type { AgentPorts } from "./ports.ts";
 import { rememberBase } from "./prepare-base.ts";
 import { readShown } from "./report.ts";
 import { type AgentRequest, toRecorded } from "./request.ts";
+import { findSigningKey } from "./signing-key.ts";
 
 /** A run that is on disk and whose agent may start. */
 export interface Prepared {
@@ -59,7 +60,10 @@ export async function prepare(
   requirePaths(outside.places().root, request);
   await requireCommit(outside);
   const asked = await outside.workflow("mutate");
-  if (request.commit !== null) await findCommitPlace(asked, request.commit);
+  if (request.commit !== null) {
+    await findCommitPlace(asked, request.commit);
+    await findSigningKey(outside, null);
+  }
   warnOfPatch(outside);
   sayWhereVerified(outside, request);
   const base = shared === null ? rememberBase(asked.git, () => look(outside)) : { git: shared, look: () => null };

@@ -25,6 +25,7 @@ import {
   type VerificationReport,
 } from "../../rooms/workflow/index.ts";
 import type { AgentSummary } from "./agent-summary.ts";
+import { findSigners } from "./attestation.ts";
 import { toNetworkPart } from "./connections.ts";
 import { listUsage } from "./spending.ts";
 
@@ -218,7 +219,9 @@ function toLandingView(record: AgentRecord): AgentSummary["landing"] {
   const described = describeLanding(landing, base.tree, isVerified(record));
   if (made?.state !== "done") return described;
   const { commit, ref, aside, signed, hooks } = made;
-  return { ...described, commit: { commit, ref: ref.replace("refs/heads/", ""), aside, signed, hooks: [...hooks] } };
+  const attested = findSigners(record, commit);
+  const facts = { commit, ref: ref.replace("refs/heads/", ""), aside, signed, hooks: [...hooks] };
+  return { ...described, commit: attested === null ? facts : { ...facts, attested } };
 }
 
 /** What became of each file of a change, or would. */

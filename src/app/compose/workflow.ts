@@ -7,6 +7,7 @@ import { createRepoReader } from "../../adapters/disk/repo-reader.ts";
 import { createRunFolders } from "../../adapters/disk/run-folders.ts";
 import { zipper } from "../../adapters/disk/zip.ts";
 import { createCommits } from "../../adapters/git/commits.ts";
+import { createHistory } from "../../adapters/git/history.ts";
 import { mergeText } from "../../adapters/git/merge-text.ts";
 import { createPatchChecker } from "../../adapters/git/patch-check.ts";
 import { createTreeFiles } from "../../adapters/git/tree-files.ts";
@@ -70,6 +71,7 @@ export async function workflowPorts(composition: Composition, effect: Effect): P
     isolations: createIsolations(composition),
     landing: { files: createLandingFiles(root), trees: createTreeFiles(root), merge: mergeText },
     commits: createCommits(root, env),
+    history: createHistory(root, env),
     lockTree: (runId) => lockTree(composition, runId, ["."]),
     agents: agentRunner,
     isAgentGone: (run) => isProcessGone(run, { host: readHost }),

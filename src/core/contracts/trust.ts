@@ -22,7 +22,7 @@ export const DSSE_ENVELOPE = defineContract({
   schema: envelopeSchema,
 });
 
-const TRUST_SCOPES = ["BUNDLE", "CHECKPOINT", "PROOF"] as const;
+const TRUST_SCOPES = ["BUNDLE", "CHECKPOINT", "PROOF", "AGENT"] as const;
 
 const policySchema = z.strictObject({
   policy_version: z.literal("1.0.0"),
@@ -36,6 +36,9 @@ const policySchema = z.strictObject({
       enabled: z.boolean(),
     }),
   ),
+  /** What commits of agents are judged by besides. */
+  require_commands: z.array(z.string().min(1)).optional(),
+  permit: z.array(z.string().min(1)).optional(),
 });
 
 /** Whose signatures count, for what, and how many are needed. */

@@ -18,6 +18,7 @@ function openKeys(): { readonly folder: string; readonly ports: TrustPorts } {
   return { folder, ports: { keys, files: createLocalFiles(folder, nothing()), crypto: nodeCrypto } };
 }
 
+const NO_RULES = { require_commands: [], permit: [] };
 const ALL = ["BUNDLE", "CHECKPOINT", "PROOF"] as const;
 
 it("keys are made, listed and shown", async () => {
@@ -38,6 +39,7 @@ it("a policy pins keys, for some scopes or for all, and can be read again", asyn
     keys: ["mira", "ines"],
     scopes: ["PROOF", "BUNDLE"],
     threshold: 2,
+    ...NO_RULES,
   });
   const keys = [pin(mira, ["BUNDLE", "PROOF"]), pin(ines, ["BUNDLE", "PROOF"])];
   expect(made).toEqual({ path: "p.json", threshold: 2, keys });
@@ -60,7 +62,7 @@ it.each([
   const names = ["mira", "ines"].slice(0, count);
   for (const name of names) await keysNew.run(ports, { name });
   await expect(
-    keysPolicyInit.run(ports, { file: "p.json", keys: names, scopes: [...ALL], threshold }),
+    keysPolicyInit.run(ports, { file: "p.json", keys: names, scopes: [...ALL], threshold, ...NO_RULES }),
   ).rejects.toMatchObject({ code: "TRUST_THRESHOLD_UNREACHABLE", message });
   expect(existsSync(join(folder, "p.json"))).toBe(false);
 });
@@ -68,7 +70,7 @@ it.each([
 it("one key pinned twice is refused, and a file that is there stays", async () => {
   const { folder, ports } = openKeys();
   await keysNew.run(ports, { name: "mira" });
-  const input = { file: "p.json", keys: ["mira"], scopes: [...ALL], threshold: 1 };
+  const input = { file: "p.json", keys: ["mira"], scopes: [...ALL], threshold: 1, ...NO_RULES };
   await expect(keysPolicyInit.run(ports, { ...input, keys: ["mira", "mira"], threshold: 2 })).rejects.toMatchObject({
     code: "TRUST_POLICY_INVALID",
   });

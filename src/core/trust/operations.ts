@@ -4,7 +4,7 @@ import { VerbatimError } from "../errors/index.ts";
 import { defineOperation, LOCAL_SURFACES } from "../operation.ts";
 import type { LocalFiles, SyncCrypto } from "../ports.ts";
 import type { SigningKey } from "./key.ts";
-import { parsePolicy, SCOPES, type TrustPolicy, toThreshold } from "./policy.ts";
+import { parsePolicy, SCOPES, type Scope, type TrustPolicy, toThreshold } from "./policy.ts";
 
 /** A key of the user's key folder. */
 interface KeyFacts {
@@ -22,6 +22,8 @@ export interface KeyFolder {
   list(): Promise<readonly KeyFacts[]>;
   show(key: string): Promise<KeyFacts>;
   load(key: string): Promise<SigningKey>;
+  /** The private key of a text; KEY_INVALID without a word of it. */
+  parse(text: string, where: string): Promise<SigningKey>;
 }
 
 /** What the operations on keys need. */
@@ -84,7 +86,12 @@ const policyOutput = z.strictObject({
       enabled: z.boolean(),
     }),
   ),
+  require_commands: z.array(z.string()).optional(),
+  permit: z.array(z.string()).optional(),
 });
+
+/** What a policy is for where nobody says it. What agents commit is vouched for only where somebody asks for that. */
+const USUAL: readonly Scope[] = ["BUNDLE", "CHECKPOINT", "PROOF"];
 
 export const keysPolicyInit = defineOperation({
   name: "keys.policy-init",
@@ -97,8 +104,16 @@ export const keysPolicyInit = defineOperation({
     scopes: z
       .array(z.enum(SCOPES))
       .min(1)
-      .default([...SCOPES])
-      .describe("What these keys may vouch for; can be repeated."),
+      .default([...USUAL])
+      .describe("What these keys may vouch for; can be repeated (default: all but AGENT)."),
+    require_commands: z
+      .array(z.string().min(1))
+      .default([])
+      .describe("A command that must have passed before a commit of an agent counts; can be repeated."),
+    permit: z
+      .array(z.string().min(1))
+      .default([])
+      .describe("A protected path that a commit of an agent may change; can be repeated."),
     threshold: z.int().min(1).default(1).describe("How many distinct keys must have signed."),
   }),
   output: policyOutput,
@@ -114,12 +129,24 @@ export const keysPolicyInit = defineOperation({
       policy_version: "1.0.0",
       threshold: input.threshold,
       keys: pinned.map(({ key_id, public_key, name }) => ({ key_id, public_key, name, scopes, enabled: true })),
+      ...toAgentRules(input),
     };
     await parsePolicy(crypto, policy as JsonValue);
     await files.create(input.file, toCanonicalFile(policy));
-    return { path: input.file, threshold: policy.threshold, keys: policy.keys };
+    return { path: input.file, threshold: policy.threshold, keys: policy.keys, ...toAgentRules(input) };
   },
 });
+
+/** Rules about commits of agents, where there are any: a policy without them is written as ever. */
+function toAgentRules({
+  require_commands = [],
+  permit = [],
+}: Partial<Record<"require_commands" | "permit", readonly string[]>>) {
+  return {
+    ...(require_commands.length === 0 ? {} : { require_commands: [...require_commands] }),
+    ...(permit.length === 0 ? {} : { permit: [...permit] }),
+  };
+}
 
 export const keysPolicyCheck = defineOperation({
   name: "keys.policy-check",
@@ -131,7 +158,7 @@ export const keysPolicyCheck = defineOperation({
   async run({ files, crypto }: TrustPorts, { file }) {
     const policy: TrustPolicy = await parsePolicy(crypto, parseJson(await files.read(file, MAX_FILE), { file }), file);
     const keys = policy.keys.map((key) => ({ ...key, scopes: [...key.scopes] }));
-    return { path: file, threshold: toThreshold(policy), keys };
+    return { path: file, threshold: toThreshold(policy), keys, ...toAgentRules(policy) };
   },
 });
 

@@ -14,7 +14,7 @@ import type { Crypto } from "../ports.ts";
 import { parsePublicKey } from "./key.ts";
 
 /** What a key may vouch for. */
-export const SCOPES = ["BUNDLE", "CHECKPOINT", "PROOF"] as const;
+export const SCOPES = ["BUNDLE", "CHECKPOINT", "PROOF", "AGENT"] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** One pinned key. */
@@ -32,7 +32,20 @@ export interface TrustPolicy {
   /** At least 1; a number beyond the safe range is a policy nobody can meet. */
   readonly threshold: number | bigint;
   readonly keys: readonly PolicyKey[];
+  /** Commands that must have passed before a commit of an agent counts, as they are shown. */
+  readonly require_commands?: readonly string[];
+  /** Protected or secret paths that a commit of an agent may change, as patterns. */
+  readonly permit?: readonly string[];
 }
+
+const TEXTS: MemberRule = {
+  must: "must be an array of texts, none of them empty",
+  type: Array.isArray,
+  value: (texts) => Array.isArray(texts) && texts.every((text) => typeof text === "string" && text !== ""),
+};
+
+/** What only commits of agents are judged by. */
+const OPTIONAL: readonly (keyof TrustPolicy)[] = ["require_commands", "permit"];
 
 const POLICY_RULES = {
   policy_version: textRule('must be "1.0.0"', (text) => text === "1.0.0"),
@@ -42,6 +55,8 @@ const POLICY_RULES = {
     value: (value) => (typeof value === "bigint" || typeof value === "number") && value >= 1,
   },
   keys: { must: "must be an array of keys", type: Array.isArray },
+  require_commands: TEXTS,
+  permit: TEXTS,
 } as const satisfies Record<keyof TrustPolicy, MemberRule>;
 
 const KEY_RULES = {
@@ -61,12 +76,12 @@ const KEY_RULES = {
 } as const satisfies Record<keyof PolicyKey, MemberRule>;
 
 /**
- * Reads a trust policy: all members, no others, each in its form, else TRUST_POLICY_INVALID with every problem.
+ * Reads a trust policy: all members but those for agents, no others, each in its form, else TRUST_POLICY_INVALID with every problem.
  * `file` is named in the error.
  */
 export async function parsePolicy(crypto: Crypto, value: JsonValue, file = ""): Promise<TrustPolicy> {
   const problems: FieldProblem[] = [];
-  const isObject = checkMembers<TrustPolicy>(value, "", POLICY_RULES, problems);
+  const isObject = checkMembers<TrustPolicy>(value, "", POLICY_RULES, problems, OPTIONAL);
   const keys: unknown = isObject ? value["keys"] : [];
   if (Array.isArray(keys)) await checkKeys(crypto, keys, problems);
   if (!isObject || problems.length > 0) {

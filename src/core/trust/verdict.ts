@@ -27,6 +27,7 @@ export const PAYLOAD_TYPES: Readonly<Record<Scope, string>> = {
   BUNDLE: STATEMENT_PAYLOAD_TYPE,
   CHECKPOINT: CHECKPOINT_PAYLOAD_TYPE,
   PROOF: "application/vnd.verbatim.cmp01-proof+json",
+  AGENT: STATEMENT_PAYLOAD_TYPE,
 };
 
 /** An attestation as a file or a value gave it; null means there is none. */

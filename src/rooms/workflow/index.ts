@@ -1,6 +1,6 @@
 // The front door of this room: everything the app may use of it. Nothing inside the room imports this file.
 
-export { AGENT_RUN_FILE, AgentRecord, toName } from "./agent/agent-record.ts";
+export { AGENT_RUN_FILE, AgentRecord, ATTESTATION_FILE, toName } from "./agent/agent-record.ts";
 export { addComment, type Comment, listComments, pickComments, withdrawComment } from "./agent/comments.ts";
 export {
   type FailedCommand,
@@ -38,6 +38,8 @@ export { type Reason, validateReasons } from "./artifacts/reasons.ts";
 export { judgeReview, type ReviewResult } from "./artifacts/review.ts";
 export { coversExactly, coversFolded, judgeScope, type Scope } from "./artifacts/scope.ts";
 export { VERIFY_REPORT_FILE, type VerifyReport, validateVerifyReport } from "./artifacts/verify-report.ts";
+export { type CheckedCommit, checkCommit } from "./attest/check-commit.ts";
+export { formatAgentStatement } from "./attest/statement.ts";
 export {
   type BuiltCandidate,
   buildCandidate,
@@ -55,6 +57,7 @@ export { formatCommitMessage, requireMessage } from "./commit/message.ts";
 export { makeCommit } from "./commit/settle-commit.ts";
 export { readTreeAsFiles } from "./commit/tree-as-files.ts";
 export { toBytes, WORKFLOW_AREAS } from "./conformance.ts";
+export type { AgentChangePredicate } from "./contracts/agent-change.ts";
 export type { AgentProfile, LoginFile, SessionPlace } from "./contracts/agent-profile.ts";
 export {
   AGENT_STATES,
@@ -115,7 +118,7 @@ export {
 export { buildPack } from "./librarian/librarian.ts";
 export { WORKFLOW_OPERATIONS } from "./operations/index.ts";
 export type { WorkflowPorts } from "./operations/ports.ts";
-export { formatReport, type ReportFormat } from "./operations/reports.ts";
+export { escapeData, formatReport, type ReportFormat } from "./operations/reports.ts";
 export { judgePatchWithGit } from "./patch/git-stage.ts";
 export { type GateInput, judgePatch, type PatchResult } from "./patch/patch-gate.ts";
 export { parsePatch } from "./patch/patch-parser.ts";
@@ -158,6 +161,7 @@ export type {
   BaseTree,
   ChangedPaths,
   ChangeSide,
+  CommitFacts,
   CommitHook,
   CommitPoint,
   CommitRow,
@@ -165,6 +169,7 @@ export type {
   GateScript,
   GateSession,
   GitWork,
+  History,
   Isolations,
   LeftSide,
   LockFacts,

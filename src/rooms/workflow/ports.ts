@@ -1,5 +1,6 @@
 /** What the room needs from outside. Each idea says in the `ports.ts` of its folder what it needs; this is the whole list. */
 export type { AgentRunsReader, AgentRunsWanted, AgentRunsWriter, RunStore } from "./agent/ports.ts";
+export type { ChangedPath, CommitFacts, History } from "./attest/ports.ts";
 export type {
   ChangedPaths,
   ChangePatch,

@@ -75,6 +75,7 @@ export function mergeAgentConfig(
   if (base.caps !== undefined || own.caps !== undefined) {
     config.caps = { ...own.caps, ...base.caps, ...findLower(base.caps ?? {}, own.caps ?? {}) };
   }
+  if (base.attest !== undefined || own.attest !== undefined) config.attest = { ...base.attest, ...own.attest };
   if (base.max_usd !== undefined && own.max_usd !== undefined) {
     config.max_usd = Math.min(base.max_usd, own.max_usd);
   }
@@ -150,6 +151,7 @@ function findUntrusted(user: UserAgentConfig, config: AgentConfig): UntrustedKey
   add("agent.verify.unmask", unmask.length > 0, `--unmask ${unmask[0] ?? "PATH"}`);
   add("agent.keep", (keep ?? []).length > 0, `--keep ${keep?.[0] ?? "PATH"}`);
   add("agent.sessions", config.sessions === "home", "--keep PATH");
+  add("agent.attest.key", config.attest?.key !== undefined, "--key KEY");
   add("agent.apply", config.apply === "auto", "--apply auto");
   add("agent.profile", isForeignProfile(config), `--profile ${config.profile ?? "NAME"}`);
   for (const [name, profile] of Object.entries(profiles)) {
@@ -192,12 +194,14 @@ function withoutUntrusted(user: UserAgentConfig, config: AgentConfig): AgentConf
     profiles,
     profile,
     sessions: _sessions,
+    attest,
     ...rest
   } = config;
   const { unmask: _unmask, ...verification } = verify ?? {};
   return {
     ...rest,
     ...(apply === undefined || apply === "auto" ? {} : { apply }),
+    ...(attest?.notes === undefined ? {} : { attest: { notes: attest.notes } }),
     ...(profile === undefined || isForeignProfile(config) ? {} : { profile }),
     ...(verify === undefined ? {} : { verify: verification }),
     ...(masks?.add === undefined ? {} : { masks: { add: masks.add } }),

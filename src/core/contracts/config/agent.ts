@@ -86,6 +86,8 @@ export const agentConfig = z.strictObject({
   max_usd: z.number().min(0.000001).max(999_999).optional(),
   /** Whether new session files of an agent stay with its run, or go into the history of the user as well. */
   sessions: z.enum(["run", "home"]).optional(),
+  /** What signs commits of agents, and whether that is kept as a note of git. */
+  attest: z.strictObject({ key: z.string().min(1).optional(), notes: z.boolean().optional() }).optional(),
   /** How long ended runs keep what nobody needs to land them. */
   retention: retentionConfig.optional(),
   /** Places outside the repository that stay writable for an agent. */
@@ -163,6 +165,8 @@ export function resolveAgent(config: AgentConfig = {}) {
     /** Null: whatever they cost. */
     max_usd: config.max_usd ?? null,
     sessions: config.sessions ?? ("run" as const),
+    /** Without a key nothing is attested by itself. */
+    attest: { key: config.attest?.key ?? null, notes: config.attest?.notes ?? true },
     retention: resolveRetention(config.retention),
     keep: config.keep ?? [],
     redact: { patterns: config.redact?.patterns ?? [] },

@@ -95,6 +95,7 @@ describe("the configuration", () => {
       },
       agent: {
         patch: expect.objectContaining({ max_files: 50, max_added_lines: 2000 }),
+        attest: { key: null, notes: true },
         caps: { memory: null, processes: null, disk: null },
         caps_at_most: [],
         first_patch: {},

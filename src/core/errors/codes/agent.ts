@@ -284,6 +284,36 @@ export const AGENT_CODES = {
       http: "Read what it printed, or apply the change without a commit.",
     },
   },
+  ATTEST_KEY_MISSING: {
+    exit: 1,
+    http: 409,
+    says: "There is no key to sign with.",
+    fix: {
+      cli: "Make one and name it: verbatim keys new NAME, then --key NAME (or agent.attest.key in your own configuration, or VERBATIM_KEY_FILE)",
+      mcp: "Ask the user to attest the commit.",
+      http: "Attest it in a terminal, where your keys are.",
+    },
+  },
+  ATTEST_REFUSED: {
+    exit: 1,
+    http: 409,
+    says: "The commit is not what this run verified, so nothing is signed for it.",
+    fix: {
+      cli: "Name the commit that has exactly the change: verbatim agent attest RUN --commit HEX",
+      mcp: "Ask the user which commit has the change.",
+      http: "Attest it in a terminal.",
+    },
+  },
+  CHECK_HISTORY_MISSING: {
+    exit: 2,
+    http: 409,
+    says: "The repository does not have the objects that the check needs.",
+    fix: {
+      cli: "Fetch the whole history: git fetch --unshallow (in a workflow: fetch-depth: 0)",
+      mcp: "Ask the user to fetch the whole history.",
+      http: "Fetch the whole history in a terminal.",
+    },
+  },
   SETUP_FAILED: {
     exit: 1,
     http: 409,

@@ -122,6 +122,13 @@ export const WORKFLOW_FINDINGS = {
   CANDIDATE_UNVERIFIED: "The patch passed the gate but was not verified; it is waiting to be applied.",
   CANDIDATE_HASH_MISMATCH: "The hash of a candidate does not follow from its base, its patch and its carried files.",
   CARRIED_NOT_ORDERED: "The carried files are not ordered by path, or a path appears twice.",
+  AGENT_CHANGE_INCONSISTENT: "The statement about an agent's commit contradicts itself.",
+  CHECK_NOTE_MISSING: "A commit that names a run has no attestation.",
+  CHECK_UNTRUSTED: "Nobody that the policy trusts signed for the commit.",
+  CHECK_SUBJECT: "The attestation is about another commit or another run.",
+  CHECK_FILES_DIFFER: "The commit changes other paths, modes or bytes than were attested.",
+  CHECK_NOT_VERIFIED: "The commit was not verified by the commands that the policy asks for.",
+  CHECK_PERMIT: "A protected path was permitted for the run that the policy does not permit.",
   RUN_PASS: "The run has passed.",
   RUN_STOPPED: "The run was stopped.",
 } as const;

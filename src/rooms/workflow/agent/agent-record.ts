@@ -23,6 +23,7 @@ import { VERIFICATION, type VerificationReport } from "../verification/report.ts
 import type { Verified } from "../verification/verify-candidate.ts";
 
 export const AGENT_RUN_FILE = "agent/run.json";
+export const ATTESTATION_FILE = "agent/attestation.dsse.json";
 
 type Stands = "state" | "reason";
 type Changes = Partial<Omit<AgentRun, "schema_version" | "run_id" | "goal" | "created_at" | Stands>>;
@@ -194,6 +195,15 @@ export class AgentRecord {
 
   writeLandingCommit(commit: LandingCommit): void {
     this.#write(`agent/landings/${toName(commit.l)}/commit.json`, commit);
+  }
+
+  /** The envelope of the newest attestation, as bytes; null: nobody attested anything. */
+  attestation(): Uint8Array | null {
+    return this.run.read(ATTESTATION_FILE);
+  }
+
+  writeAttestation(bytes: Uint8Array): void {
+    this.run.folder.write(ATTESTATION_FILE, bytes);
   }
 
   /** A file and what it speaks of, which has its name before it. All become durable at once: one by one is slow. */

@@ -13,6 +13,7 @@ import type { Verdict } from "../artifacts/finding.ts";
 import { checkVerifyReport } from "../artifacts/verify-report.ts";
 import { WORKFLOW_RUN } from "../run/run-schema.ts";
 import { VERIFICATION } from "../verification/report.ts";
+import { AGENT_CHANGE } from "./agent-change.ts";
 import { AGENT_PROFILE } from "./agent-profile.ts";
 import { AGENT_ATTEMPT, AGENT_GATE, AGENT_RUN } from "./agent-run.ts";
 import { AGENT_PRICES, AGENT_USAGE } from "./agent-usage.ts";
@@ -214,5 +215,6 @@ export const WORKFLOW_CONTRACTS: readonly ContractObject[] = [
   LANDING_SNAPSHOT,
   LANDING_JOURNAL,
   LANDING_COMMIT,
+  AGENT_CHANGE,
   ...TEXT_CONTRACTS,
 ];

@@ -147,6 +147,7 @@ const AGENT_BODIES = {
     hooks: z.array(text),
   }),
   AGENT_LAND_REFUSED: z.strictObject({ ...stands, l: number.nullable(), c: number, code: text, paths: z.array(text) }),
+  AGENT_ATTESTED: z.strictObject({ ...stands, commit: objectId, statement_sha256: hashHex, key_id: hashHex }),
   AGENT_DISCARDED: z.strictObject({ ...stands }),
   AGENT_UNDONE: z.strictObject({ ...stands, l: number, paths: z.array(text) }),
 } as const;

@@ -7,6 +7,7 @@ import type {
   AgentRunner,
   Commits,
   GitWork,
+  History,
   Interrupts,
   Isolations,
   LandingFiles,
@@ -43,6 +44,8 @@ export interface WorkflowPorts {
   readonly landing: { readonly files: LandingFiles; readonly trees: TreeFiles; readonly merge: TextMerge };
   /** What commits of the user's repository are made with. */
   readonly commits: Commits;
+  /** Commits and notes of the repository, as their objects say them. */
+  readonly history: History;
   /** Keeps everyone else from working on the tree while it changes: DOMAIN_BUSY. Gives back what lets go of it. */
   readonly lockTree: (runId: string) => Promise<() => void>;
   readonly agents: AgentRunner;

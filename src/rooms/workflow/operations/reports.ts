@@ -74,7 +74,8 @@ function toAnnotation(finding: ArtifactFinding, level: "error" | "warning"): str
   return `::${level} file=${escapeProperty(finding.file)}${line},title=${escapeProperty(finding.code)}::${escapeData(sayFinding(finding))}`;
 }
 
-function escapeData(text: string): string {
+/** What a workflow command says, with what would end it escaped. */
+export function escapeData(text: string): string {
   return text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
 }
 

@@ -1,4 +1,4 @@
-import { describeApplied } from "../../../app/agent/explain-end.ts";
+import { describeApplied, quotePath } from "../../../app/agent/explain-end.ts";
 import { describeStale } from "../../../app/agent/explain-gates.ts";
 import { count, formatDuration } from "../../../app/agent/explain-words.ts";
 import type { Input, Output } from "../../../app/operations.ts";
@@ -19,6 +19,7 @@ import { needsTerminal, reviewChange } from "../review/review-dialogue.ts";
 import { formatTable } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 import { BACKGROUND_VERBS, renderStarted } from "./agent-background.ts";
+import { EVIDENCE_VERBS } from "./agent-evidence.ts";
 import { raceVerb } from "./agent-race.ts";
 
 const RUN = [{ field: "run", label: "RUN" }] as const;
@@ -256,12 +257,18 @@ export const noun: Noun = {
     }),
     raceVerb(RUN_FLAGS),
     ...BACKGROUND_VERBS,
+    ...EVIDENCE_VERBS,
   ],
 };
 
 function renderApplied(view: AgentView, io: Io): void {
   renderLanding(view, io);
   io.line(paintSentence("good", describeApplied(view), io));
+  const made = view.landing?.commit;
+  if (made?.attested === undefined) return;
+  const keys = made.attested.map((id) => id.slice(0, 16)).join(", ");
+  const ref = made.ref === "HEAD" ? "HEAD" : quotePath(made.ref);
+  io.line(`attested, signed by ${keys}. Push both: git push origin ${ref} refs/notes/verbatim`);
 }
 
 /** What applying would do. */

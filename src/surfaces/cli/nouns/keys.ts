@@ -1,4 +1,5 @@
 import type { Output } from "../../../app/operations.ts";
+import { showLine } from "../../../core/text/index.ts";
 import { SCOPES, type Scope } from "../../../core/trust/policy.ts";
 import { formatTable } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";
@@ -50,10 +51,16 @@ export const noun: Noun = {
     defineVerb("keys.policy-init", {
       path: ["policy", "init"],
       args: [{ field: "file", label: "FILE" }],
-      flags: { keys: { name: "key", value: "NAME" }, scopes: { name: "scope" } },
+      flags: {
+        keys: { name: "key", value: "NAME" },
+        scopes: { name: "scope" },
+        require_commands: { name: "require", value: "CMD" },
+        permit: { value: "PATH" },
+      },
       examples: [
         "verbatim keys policy init trust.json --key ci --scope BUNDLE --scope CHECKPOINT",
         "verbatim keys policy init trust.json --key ana --key bo --threshold 2",
+        'verbatim keys policy init .github/agents.json --key mira --scope AGENT --require "npm test"',
       ],
       render: (policy, io) => {
         io.line(
@@ -83,7 +90,11 @@ export const noun: Noun = {
         io.line(
           `${io.paint.good("valid")} ${policy.threshold} distinct key${policy.threshold === 1 ? "" : "s"} must sign`,
         );
-        const never = SCOPES.filter((scope) => countFor(policy, scope) < policy.threshold);
+        for (const command of policy.require_commands ?? []) io.line(`commits of agents need: ${showLine(command)}`);
+        for (const path of policy.permit ?? []) io.line(`commits of agents may change: ${showLine(path)}`);
+        // Whoever says nothing of agents wants nothing to pass for them.
+        const isMeant = (scope: Scope) => scope !== "AGENT" || policy.keys.some(({ scopes }) => scopes.includes(scope));
+        const never = SCOPES.filter((scope) => isMeant(scope) && countFor(policy, scope) < policy.threshold);
         if (never.length > 0) io.line(`nothing can pass for ${never.join(", ")}: too few enabled keys have that scope`);
       },
     }),
