@@ -1,6 +1,7 @@
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { runGit, splitNul } from "./git-process.ts";
 import { findGitPlace } from "./top-level.ts";
+import { explainDistrust } from "./trusted-owner.ts";
 
 /** A file, executable or not; links and submodules are something else. */
 const REGULAR = /^100(?:644|755) /;
@@ -18,8 +19,10 @@ export async function listTrackedFiles(root: string): Promise<readonly string[] 
   const answer = await askGit(root);
   if (answer.code !== 0) {
     throw new VerbatimError("SOURCES_NOT_LISTED", {
-      message: `git ls-files failed with ${answer.code}: ${answer.stderr.trim().slice(0, 400)}`,
       where: root,
+      ...(explainDistrust(answer.stderr) ?? {
+        message: `git ls-files failed with ${answer.code}: ${answer.stderr.trim().slice(0, 400)}`,
+      }),
     });
   }
   // During a merge a path is there up to three times.

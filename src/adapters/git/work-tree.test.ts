@@ -1,8 +1,11 @@
-import { execFileSync } from "node:child_process";
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { appendFileSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { needs } from "../../../test/support/needs.ts";
+import { listTrackedFiles } from "./tracked-files.ts";
+import { explainDistrust } from "./trusted-owner.ts";
 import { createGitWork } from "./work-tree.ts";
 
 const base = mkdtempSync(join(tmpdir(), "verbatim-clean-"));
@@ -81,4 +84,41 @@ describe("the commit that a working state is exactly", () => {
     git(empty, "init", "-q");
     expect(await createGitWork(empty).cleanCommit()).toBeNull();
   });
+});
+
+describe("a repository that git does not trust", () => {
+  // Git itself says the sentence; as whoever owns the folder it can only be made to for a test of its own.
+  const refusal = (root: string) => {
+    const env = { ...process.env, LC_ALL: "C", GIT_TEST_ASSUME_DIFFERENT_OWNER: "1", GIT_CONFIG_NOSYSTEM: "1" };
+    return spawnSync("git", ["-C", root, "rev-parse", "HEAD"], {
+      encoding: "utf8",
+      env: { ...env, GIT_CONFIG_GLOBAL: "/dev/null" },
+    }).stderr;
+  };
+
+  it("is named as such, with what to type if one trusts it", () => {
+    const root = makeRepository("else's\u001b[2J");
+    expect(refusal(root)).toContain("dubious ownership");
+    const said = explainDistrust(refusal(root))!;
+    expect(said.message).toBe("git does not work in this repository, because it belongs to another user");
+    expect(said.fix).toMatchObject({
+      cli: expect.stringContaining("safe.directory"),
+      mcp: expect.stringContaining("Ask"),
+    });
+    expect(JSON.stringify(said)).not.toContain("\\u001b");
+    expect(explainDistrust("fatal: not a git repository")).toBeUndefined();
+  });
+
+  it(
+    "is refused in those words",
+    needs(process.getuid!() === 0 ? null : "only root can give a folder away"),
+    async () => {
+      const root = makeRepository("given-away");
+      chownSync(root, 65534, 65534);
+      chownSync(join(root, ".git"), 65534, 65534);
+      const expected = { code: "REPO_NOT_GIT", message: expect.stringContaining("belongs to another user") };
+      await expect(createGitWork(root).head()).rejects.toMatchObject(expected);
+      await expect(listTrackedFiles(root)).rejects.toMatchObject({ ...expected, code: "SOURCES_NOT_LISTED" });
+    },
+  );
 });

@@ -9,6 +9,7 @@ import { requireGit, runGit, splitNul } from "./git-process.ts";
 import { findMoved } from "./moved-since.ts";
 import { findNoFilters } from "./no-filters.ts";
 import { createPatchChecker } from "./patch-check.ts";
+import { explainDistrust } from "./trusted-owner.ts";
 
 const MOST_TRIES = 3;
 const OUTSIDE_OURS = ["--", ".", ":(exclude,top).verbatim"];
@@ -42,12 +43,19 @@ export function createGitWork(root: string, records: string | null = null): GitW
 
 async function readHead(root: string): Promise<{ readonly commit: string; readonly tree: string }> {
   const args = ["rev-parse", "HEAD^{commit}", "HEAD^{tree}"];
-  const { code, stdout } = await runGit({ cwd: root, args });
+  const { code, stdout, stderr } = await runGit({ cwd: root, args });
   const [commit, tree] = stdout.toString("utf8").split("\n");
   if (code !== 0 || commit === undefined || tree === undefined || tree === "") {
-    throw new VerbatimError("REPO_NOT_GIT", { where: root });
+    throw new VerbatimError("REPO_NOT_GIT", { where: root, ...(explainDistrust(stderr) ?? explainEmpty(stderr)) });
   }
   return { commit, tree };
+}
+
+/** What to say where the repository is there and empty. */
+function explainEmpty(stderr: string): { readonly message: string } | undefined {
+  // What git says of a name that it does not know, in the language that runGit asks for.
+  if (!stderr.includes("'HEAD^{commit}'")) return undefined;
+  return { message: "the repository has no commit yet" };
 }
 
 /** One process for what `git add` and `git write-tree` would say; those set the times of objects that are there. */

@@ -3,6 +3,7 @@ import { isWide } from "../../adapters/disk/private-modes.ts";
 import { createSourceTree } from "../../adapters/disk/source-tree.ts";
 import { requireGit } from "../../adapters/git/git-process.ts";
 import { listTrackedFiles } from "../../adapters/git/tracked-files.ts";
+import { createGitWork } from "../../adapters/git/work-tree.ts";
 import { createGuards } from "../../adapters/guards/index.ts";
 import { createOutliner } from "../../adapters/outline/outliner.ts";
 import { forgeEntry } from "../../adapters/sql/sqlite/forge.ts";
@@ -38,11 +39,12 @@ export const wiring: Wiring<typeof HALL_OPERATIONS> = {
       userConfig: userFolders(env, platform).config,
       findRunsRoot: () => findRunsRoot({ env, platform }, config().workflow.runs_root),
       isStoreAbsent: () => isStoreAbsent(workspace),
+      requireCommit: (root) => createGitWork(root).head(),
       async findDefaultSources() {
-        const tree = createSourceTree(workspace.root, join(workspace.state, "clock"), () =>
-          listTrackedFiles(workspace.root),
-        );
-        return findDefaultSources(tree);
+        const tracked = await listTrackedFiles(workspace.root);
+        const tree = createSourceTree(workspace.root, join(workspace.state, "clock"), async () => tracked);
+        const folders = new Set((tracked ?? []).flatMap((path) => path.match(/^[^/]+(?=\/)/) ?? []));
+        return { ...(await findDefaultSources(tree)), folders };
       },
       missingGrammars: () => createOutliner().missing(),
       isWide,

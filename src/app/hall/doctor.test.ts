@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -82,6 +83,25 @@ it("tells a terminal what to type, and nobody else", async () => {
   const overHttp = await ask("http");
   expect(typed(overHttp)).toEqual([]);
   expect(overHttp.find(({ name }) => name === "workspace")?.message).toBe(`${base} (not set up yet)`);
+});
+
+it("warns of a repository in which no agent could work, and says why", async () => {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-doctor-")));
+  onTestFinished(() => rmSync(base, { recursive: true }));
+  execFileSync("git", ["init", "-q", base]);
+  const alone = composeAlone({ surface: "cli", start: base, env: { HOME: base }, platform: process.platform });
+  onTestFinished(() => alone.close());
+  const rows = (await diagnosePorts(await wiring.ports(alone, "read", "hall.doctor"))).filter(
+    ({ name }) => name === "repository",
+  );
+  expect(rows).toEqual([
+    {
+      name: "repository",
+      status: "warn",
+      message: `REPO_NOT_GIT: the repository has no commit yet (${base})`,
+      fix: "Run git init and commit something, or use -C DIR.",
+    },
+  ]);
 });
 
 it("says whether files of code have sections of their own", async () => {

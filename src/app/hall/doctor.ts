@@ -27,6 +27,7 @@ export async function diagnose(ports: HallPorts): Promise<Check[]> {
     checkNode(),
     await checkGit(),
     checkFolder(ports),
+    ...(await checkRepository(ports)),
     checkModes(ports),
     checkConfig(ports),
     checkGrammars(ports),
@@ -104,6 +105,17 @@ function checkFolder({ workspace }: HallPorts): Found {
       message,
       fix: { cli: "Change its permissions, or work elsewhere with -C DIR.", others: "Change its permissions." },
     };
+  }
+}
+
+/** Said only where no agent could work in the repository: git refuses it, or it has no commit. */
+async function checkRepository({ workspace, requireCommit }: HallPorts): Promise<Found[]> {
+  if (workspace.workTree === null) return [];
+  try {
+    await requireCommit(workspace.workTree);
+    return [];
+  } catch (thrown) {
+    return [{ ...failed("repository", thrown), status: "warn" }];
   }
 }
 

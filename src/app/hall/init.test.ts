@@ -87,6 +87,22 @@ it("proposes what git tracks, with sections of code, where the contract has no s
   ]);
 });
 
+it("proposes no folder for outputs whose files git tracks", async () => {
+  const root = mkdtempSync(join(base, "outputs-"));
+  for (const path of ["build/package.js", "dist/out.js", ".gitignore"]) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), "dist/\n");
+  }
+  for (const args of [
+    ["init", "-q"],
+    ["add", "-A"],
+  ])
+    execFileSync("git", args, { cwd: root });
+  await using app = openApp({ surface: "library", start: root, env: { HOME: base }, platform: process.platform });
+  const { config } = await app.call("hall.init", { write: false });
+  expect(config["catalytic"]).toEqual({ profile: "standard", durable_roots: [".verbatim/out", "dist"] });
+});
+
 it("names no sources where there are none yet: later ones are found without it", () => {
   const { config, sources, reasons } = proposeConfig(mkdtempSync(join(base, "empty-")));
   expect([config["context"], sources]).toEqual([{ outline: "markdown+code" }, []]);

@@ -45,6 +45,8 @@ export interface DefaultSources {
   readonly rule: "configuration" | "contract" | "git";
   readonly files: number;
   readonly bytes: number;
+  /** Folders at the top in which git tracks files: sources, whatever they are called. */
+  readonly folders: ReadonlySet<string>;
 }
 
 /**
@@ -76,7 +78,7 @@ export function proposeConfig(root: string, found: DefaultSources | null = null)
     reasons.push(`verify command ${verify.command}, because of ${verify.file}`);
   } else reasons.push("no verify command found: write yours under agent.verify.commands, or give it at each run");
   if (Object.keys(workflow).length > 0) config["workflow"] = workflow;
-  config["catalytic"] = proposeCatalytic(root, reasons);
+  config["catalytic"] = proposeCatalytic(root, found?.folders ?? new Set(), reasons);
   return { config, sources, reasons };
 }
 
@@ -85,8 +87,8 @@ const DURABLE = ["dist", "build", "coverage"];
 const CACHES = [".cache", "node_modules/.cache", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".turbo"];
 
 /** The roots of catalytic runs: the house's own, and those of the repository that exist. */
-function proposeCatalytic(root: string, reasons: string[]): JsonObject {
-  const durable = DURABLE.filter((path) => isFolder(join(root, path)));
+function proposeCatalytic(root: string, sources: ReadonlySet<string>, reasons: string[]): JsonObject {
+  const durable = DURABLE.filter((path) => isFolder(join(root, path)) && !sources.has(path));
   const caches = CACHES.filter((path) => isFolder(join(root, path)));
   const secret = listEntries(root).flatMap(({ name }) => (looksSecret(name) && isRepoPath(name) ? [name] : []));
   const canon = isFolder(join(root, "LAW/CANON")) ? ["LAW/CANON"] : [];

@@ -30,6 +30,8 @@ export interface HallPorts extends Pick<Composition, OfTheWorkspace> {
   findRunsRoot(): string;
   /** Whether nothing was ever stored in this workspace. */
   isStoreAbsent(): boolean;
+  /** REPO_NOT_GIT where no agent could work: git refuses the repository, or it has no commit. */
+  requireCommit(root: string): Promise<unknown>;
   /** What an index would hold here without any configuration. */
   findDefaultSources(): Promise<DefaultSources>;
   /** Why sections of code cannot be made here; null when they can. */

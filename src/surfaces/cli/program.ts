@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { type Argument, Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
 import type { App } from "../../app/call.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
@@ -58,6 +58,13 @@ function configure(command: Command): void {
     .showSuggestionAfterError(true)
     .helpOption("-h, --help", "this help");
   command.helpCommand(false);
+  // The arguments without "[options]", so that what a verb does begins far enough to the left to be wrapped.
+  command.configureHelp({ subcommandTerm: (verb) => [verb.name(), ...verb.registeredArguments.map(toTerm)].join(" ") });
+}
+
+function toTerm(argument: Argument): string {
+  const name = `${argument.name()}${argument.variadic ? "..." : ""}`;
+  return argument.required ? `<${name}>` : `[${name}]`;
 }
 
 /** Flags of every verb. */
@@ -93,12 +100,7 @@ function toOption(flag: GeneratedFlag): Option {
   const short = flag.short === null ? "" : `-${flag.short}, `;
   const value = flag.kind === "boolean" ? "" : flag.bare ? ` [${flag.value}]` : ` <${flag.value}>`;
   const text = `${short}--${flag.name}${value}`;
-  const option = new Option(
-    text,
-    flag.fallback === undefined || flag.fallback === false
-      ? flag.help
-      : `${flag.help} (default: ${show(flag.fallback)})`,
-  );
+  const option = new Option(text, isSaid(flag) ? `${flag.help} (default: ${show(flag.fallback)})` : flag.help);
   if (flag.choices !== null) option.choices(flag.choices);
   if (flag.kind === "integer") option.argParser(toInteger);
   if (flag.repeat) {
@@ -109,6 +111,12 @@ function toOption(flag: GeneratedFlag): Option {
   }
   if (flag.required) option.makeOptionMandatory();
   return option;
+}
+
+/** A list that begins empty, a text that is not there and a switch that is off go without saying. */
+function isSaid({ fallback, help }: GeneratedFlag): boolean {
+  const isEmpty = fallback === "" || (Array.isArray(fallback) && fallback.length === 0);
+  return fallback !== undefined && typeof fallback !== "boolean" && !isEmpty && !help.includes("(default: ");
 }
 
 function show(value: unknown): string {

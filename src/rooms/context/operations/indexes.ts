@@ -28,7 +28,7 @@ export const indexBuild = defineOperation({
   who: OWNER,
   input: z.strictObject({
     full: z.boolean().default(false).describe("Read every file, whatever its timestamps say."),
-    with_search: z.boolean().default(true).describe("Update the search index as well, as it is done without asking."),
+    with_search: z.boolean().default(true).describe("Update the search index as well; on by default."),
   }),
   output: z.strictObject({
     index_hash: hash,

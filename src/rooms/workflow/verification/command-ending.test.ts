@@ -50,6 +50,12 @@ it.each([
     "a.ts(1,2): error TS2304: Cannot find name",
   ],
   [
+    "a linter, with the file",
+    ["> eslint .", "/work/lib/tide.js", "  1:9  warning  odd", "  3:2  error  no such name", "✖ 1 problem (1 error)"],
+    "/work/lib/tide.js",
+  ],
+  ["a test that fails before the linter", ["✖ high tide", "lib/tide.js", "  3:2  error  no such name"], "✖ high tide"],
+  [
     "a mark, before an error that a passing test printed",
     ["Error: simulated", "✖ high tide", "1 !== 2"],
     "✖ high tide",

@@ -79,7 +79,9 @@ export const noun: Noun = {
       flags: { out: { value: "DIR" }, sign: { value: "KEY" } },
       examples: ["verbatim bundle build JOB --out out/rules", "verbatim bundle build JOB --out out/rules --sign ci"],
       render(built, io) {
-        io.line(`${io.paint.good("built")} ${built.path}: ${built.artifacts} artifacts, ${built.bytes} bytes`);
+        io.line(
+          `${io.paint.good("built")} ${built.path}: ${count(built.artifacts, "artifact")}, ${count(built.bytes, "byte")}`,
+        );
         io.line(`bundle ${built.bundle_id}`);
         if (built.attestation !== null) io.line(`signed ${built.attestation}`);
         io.line(`next: ${io.paint.bold(`verbatim bundle verify ${built.path} --strict`)}`);
