@@ -58,13 +58,13 @@ export function createCommits(root: string, env: Readonly<Record<string, string 
       const isName = !name.startsWith("-") && (await find("check-ref-format", ref)) !== null;
       if (!isName) {
         throw new VerbatimError("USAGE", {
-          message: `git takes no branch of the name ${JSON.stringify(name)}`,
+          message: `git does not accept ${JSON.stringify(name)} as the name of a branch`,
           where: "/branch",
         });
       }
       if ((await find("rev-parse", "--verify", "-q", ref)) === null) return ref;
       throw new VerbatimError("COMMIT_REFUSED", {
-        message: `there is a branch ${name} already`,
+        message: `a branch called ${name} already exists`,
         fix: {
           cli: "Give the name of a new branch: --branch NAME",
           others: "Give the name of a new branch.",

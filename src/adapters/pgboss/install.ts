@@ -41,7 +41,7 @@ export async function installEngine(connectionString: string, records: string, r
   } catch (thrown) {
     if (isVerbatimError(thrown)) throw thrown;
     throw new VerbatimError("STORE_UNAVAILABLE", {
-      message: `the queue's tables could not be made: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
+      message: `the queue's tables could not be created: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
       cause: thrown,
     });
   } finally {

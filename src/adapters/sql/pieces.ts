@@ -36,7 +36,9 @@ export function textOf(part: string | BodyPiece): string {
 export function requirePiece(crypto: Pick<SyncCrypto, "sha256">, piece: BodyPiece): string {
   const text = textOf(piece);
   if (crypto.sha256(`${text}\n`) === piece.sha256) return text;
-  throw new VerbatimError("LEDGER_ENTRY_INVALID", { message: "a part of the body has not the hash it is named by" });
+  throw new VerbatimError("LEDGER_ENTRY_INVALID", {
+    message: "a part of the body does not match the hash it is named by",
+  });
 }
 
 /** The names of the pieces of a stored body; none for one that is simply a text. */

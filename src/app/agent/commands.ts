@@ -47,7 +47,7 @@ export async function requireAllowed(outside: AgentPorts, name: string): Promise
   const command = find(await listCommands(outside), name);
   if (command.allowed) return command;
   throw new VerbatimError("COMMAND_NOT_ALLOWED", {
-    message: `${JSON.stringify(name)} was not allowed on this machine as it is now: ${formatArgv(command.argv)}`,
+    message: `${JSON.stringify(name)}, as it is now, has not been allowed on this machine: ${formatArgv(command.argv)}`,
     where: `${CONFIG_FILE} /agent/commands/${name}`,
     fix: {
       cli: `Look at it, then: verbatim agent commands --allow ${name}`,
@@ -68,7 +68,7 @@ export async function allowCommand(outside: AgentPorts, name: string, seen: stri
   const command = find(await listCommands(outside), name);
   if (seen !== null && seen !== command.sha256) {
     throw new VerbatimError("COMMAND_NOT_ALLOWED", {
-      message: `${JSON.stringify(name)} is another command by now: ${formatArgv(command.argv)}`,
+      message: `${JSON.stringify(name)} is a different command now: ${formatArgv(command.argv)}`,
       where: `${CONFIG_FILE} /agent/commands/${name}`,
       fix: "Look at it again before you allow it.",
     });

@@ -120,7 +120,7 @@ export async function toSaid(
   const picked = await pickComments(record.run, comments);
   const gone = picked.find(({ withdrawn_at }) => withdrawn_at !== null);
   if (gone !== undefined) {
-    throw new VerbatimError("COMMENT_UNKNOWN", { message: `the comment ${gone.id} was taken back` });
+    throw new VerbatimError("COMMENT_UNKNOWN", { message: `the comment ${gone.id} was withdrawn` });
   }
   const begins = from === "candidate" && findLastCandidate(record) === null ? "base" : from;
   return { note, comments: picked, begins, conflicts: [] };

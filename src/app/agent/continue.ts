@@ -132,7 +132,7 @@ function requireContinued({ run, now }: AgentRecord): void {
   if (CONTINUED.includes(now.state)) return;
   const isApplied = now.state === "applied";
   throw new VerbatimError("RUN_ENDED", {
-    message: `the run is ${now.state.replaceAll("_", " ")}, so its agent does not go on`,
+    message: `the run is ${now.state.replaceAll("_", " ")}, so its agent cannot go on`,
     where: run.folder.dir,
     fix: isApplied
       ? {

@@ -107,7 +107,7 @@ export function refuseUntrusted(outside: AgentPorts): void {
   if (first === undefined) return;
   const keys = [first, ...more].map(({ key }) => key);
   throw new VerbatimError("CONFIG_UNTRUSTED", {
-    message: `this repository's configuration asks for ${keys.join(", ")}, which a repository may not give itself`,
+    message: `this repository's configuration asks for ${keys.join(", ")}, which a repository may not grant itself`,
     where: `${CONFIG_FILE} /${first.key.replaceAll(".", "/")}`,
     fix: {
       cli: `Take it out and use ${first.flag}, or trust this repository: agent.trust in your own configuration (${outside.user.configFile})`,

@@ -88,7 +88,7 @@ export async function requireNetwork(
   if (mode === "inherit") return;
   if (isVerified && outside.config().workflow.verify.isolation === "worktree") {
     throw new VerbatimError("NETWORK_NOT_ENFORCEABLE", {
-      message: `the verify commands may not have more of the network than the agent (${mode}), and workflow.verify.isolation is worktree, which has no guard`,
+      message: `the verify commands may not reach more of the network than the agent (${mode}), and workflow.verify.isolation is worktree, which has no guard`,
       where: "verbatim.config.json /workflow/verify/isolation",
       fix: "Remove workflow.verify.isolation, or let the agent have the network: --network inherit",
       exit: 2,

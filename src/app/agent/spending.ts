@@ -58,7 +58,7 @@ export function requireKnownCost(
       ? "this command is no agent with a profile"
       : `the profile ${known.profile.name} names no session files that can be read`;
   throw new VerbatimError("COST_UNKNOWN", {
-    message: `this agent's cost cannot be read, so a limit of money cannot hold: ${who}`,
+    message: `this agent's cost cannot be read, so a spending limit cannot be enforced: ${who}`,
   });
 }
 
@@ -68,7 +68,7 @@ export function requireMoneyLeft(record: AgentRecord, maxUsd: number | null): vo
   if (maxUsd === null || spent === null) return;
   if (spent.usd === null) {
     throw new VerbatimError("COST_UNKNOWN", {
-      message: "what this run has cost so far is not known, so a limit of money cannot hold",
+      message: "what this run has cost so far is not known, so a spending limit cannot be enforced",
       where: record.run.folder.dir,
     });
   }

@@ -115,7 +115,7 @@ async function findGuard(composition: Composition, { guard, network }: PlaceRequ
 
 function notEnforceable(mode: NetworkMode, guard: GuardRequest): VerbatimError {
   return new VerbatimError("NETWORK_NOT_ENFORCEABLE", {
-    message: `the verify commands may not have more of the network than the agent (${mode}), and nothing here can see to that`,
+    message: `the verify commands may not reach more of the network than the agent (${mode}), and nothing here can enforce that`,
     fix: {
       cli: 'See which guards work: verbatim doctor. workflow.verify.isolation "worktree" has no guard at all',
       others: "Verify with a guard that can limit the network.",

@@ -29,7 +29,7 @@ function describeWorkspaces({ workspaces }: TeamDatabase): Finding {
   return {
     name: "workspaces",
     status: "warn",
-    message: "this login was given no workspace",
+    message: "this login has not been given a workspace",
     fix: {
       cli: "Have one given to it: verbatim workspace add NAME --login LOGIN.",
       others: "Have a workspace given to the login.",

@@ -200,7 +200,10 @@ export function findTeamWorkspace(
   const found = name === undefined ? workspaces[0] : workspaces.find((one) => one.name === name);
   if (found !== undefined) return found;
   throw new VerbatimError("WORKSPACE_UNKNOWN", {
-    message: name === undefined ? "this login was given no workspace" : `this login was given no workspace ${name}`,
+    message:
+      name === undefined
+        ? "this login has not been given a workspace"
+        : `this login has not been given a workspace ${name}`,
     where,
     details: { workspace: name ?? null, workspaces: names },
   });

@@ -80,7 +80,7 @@ async function add(
 
 function notOwner(thrown: unknown, { where }: Address): VerbatimError {
   return new VerbatimError("STORE_REFUSED", {
-    message: "this login may not make workspaces",
+    message: "this login may not create workspaces",
     where,
     fix: "Use the login that migrates the database.",
     cause: thrown,

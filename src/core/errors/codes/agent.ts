@@ -16,7 +16,7 @@ export const AGENT_CODES = {
     says: "VERBATIM_RUN does not name an open run of this repository.",
     fix: {
       cli: "Unset VERBATIM_RUN, or set it to an open run: verbatim workflow list",
-      mcp: "Tell the user that VERBATIM_RUN names no open run.",
+      mcp: "Tell the user that VERBATIM_RUN does not name an open run.",
       http: "Start the coding agent without VERBATIM_RUN, or with the id of an open run.",
     },
   },
@@ -49,7 +49,7 @@ export const AGENT_CODES = {
   CONFIG_UNTRUSTED: {
     exit: 2,
     http: 403,
-    says: "The repository's configuration asks for something that it may not give itself.",
+    says: "The repository's configuration asks for something that it may not grant itself.",
     fix: {
       cli: "Take it out and use the flag that does the same, or add the repository to agent.trust in your own configuration.",
       mcp: "Tell the user; only their own configuration can trust a repository.",
@@ -59,7 +59,7 @@ export const AGENT_CODES = {
   AGENT_NEEDS_WSL: {
     exit: 2,
     http: 400,
-    says: "Nothing can hold an agent back on Windows itself; nothing was started.",
+    says: "Nothing can confine an agent on Windows itself; nothing was started.",
     fix: {
       cli: "Run it inside WSL2, with the repository on a Linux file system.",
       mcp: "Ask the user to run it inside WSL2.",
@@ -141,7 +141,7 @@ export const AGENT_CODES = {
   NO_PROGRESS: {
     exit: 1,
     http: 409,
-    says: "The newest attempt of the agent failed in the same way as an earlier one.",
+    says: "The agent's newest attempt failed in the same way as an earlier one.",
     fix: {
       cli: 'Tell it more: verbatim agent continue RUN --message "...". Or let another agent go on: verbatim agent continue RUN -- COMMAND',
       mcp: "Tell the user that the agent repeats itself.",
@@ -161,7 +161,7 @@ export const AGENT_CODES = {
   LAND_RACED: {
     exit: 4,
     http: 409,
-    says: "Somebody wrote a file while it was being applied; everything was put back.",
+    says: "Somebody changed a file while it was being applied; everything was put back.",
     fix: { cli: "Run apply again.", mcp: "Ask the user to apply the change again.", http: "Apply it again." },
   },
   LAND_UNVERIFIED: {
@@ -197,17 +197,17 @@ export const AGENT_CODES = {
   COMMAND_UNKNOWN: {
     exit: 2,
     http: 404,
-    says: "The configuration has no command of this name.",
+    says: "The configuration has no command with this name.",
     fix: {
       cli: "See: verbatim agent commands",
       mcp: "Tell the user that there is no such command.",
-      http: "Choose one of the list, or add it to agent.commands in the configuration.",
+      http: "Choose one from the list, or add it to agent.commands in the configuration.",
     },
   },
   COMMAND_NOT_ALLOWED: {
     exit: 2,
     http: 409,
-    says: "The command was not allowed on this machine as it is now.",
+    says: "The command, as it is now, has not been allowed on this machine.",
     fix: {
       cli: "Look at it, then: verbatim agent commands --allow NAME",
       mcp: "Ask the user to look at it and allow it.",
@@ -231,17 +231,17 @@ export const AGENT_CODES = {
     fix: {
       cli: "What it had done is kept. Let it go on with more: verbatim agent continue RUN --memory 8G (or --processes, --disk, --max-usd)",
       mcp: "Tell the user which limit it was; what the agent had done is kept.",
-      http: "Let it go on, or verify what it had done. More is allowed to it in a terminal.",
+      http: "Let it go on, or verify what it had done. Its limits can be raised in a terminal.",
     },
   },
   COST_UNKNOWN: {
     exit: 2,
     http: 400,
-    says: "The cost of this agent cannot be read, so a limit of money cannot hold.",
+    says: "The cost of this agent cannot be read, so a spending limit cannot be enforced.",
     fix: {
       cli: "Leave it out (--max-usd none) and use --timeout.",
       mcp: "Tell the user that the cost of this agent cannot be read.",
-      http: "Start it without a limit of money, or let somebody at the machine start it in a terminal.",
+      http: "Start it without a spending limit, or let somebody at the machine start it in a terminal.",
     },
   },
   SELECTION_INVALID: {
@@ -257,7 +257,7 @@ export const AGENT_CODES = {
   GIT_IDENTITY_MISSING: {
     exit: 2,
     http: 409,
-    says: "git does not know whose commits these would be.",
+    says: "git does not know who the author of the commit is.",
     fix: {
       cli: "Tell git who you are: git config user.name NAME, git config user.email ADDRESS",
       mcp: "Ask the user to set user.name and user.email in their git settings.",

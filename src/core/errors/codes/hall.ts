@@ -182,7 +182,7 @@ export const HALL_CODES = {
   DATABASE_NOT_SET: {
     exit: 2,
     http: 400,
-    says: "The command is about a team's database, and none is set.",
+    says: "This command works on a team's database, and none is set.",
     fix: {
       cli: "Set VERBATIM_DATABASE_URL to postgres://USER@HOST/DATABASE. A store in a file is brought up to date when it is opened.",
       mcp: "Ask the user to set the address of the database.",
@@ -192,7 +192,7 @@ export const HALL_CODES = {
   STORE_INSECURE: {
     exit: 2,
     http: 500,
-    says: "The database is on another machine, and the connection would not check which one answers.",
+    says: "The database is on another machine, and the connection would not check that machine's identity.",
     fix: {
       cli: "Add sslmode=verify-full to the address, and sslrootcert=FILE where the certificate is your own.",
       mcp: "Ask the user to reach the database with sslmode=verify-full.",
@@ -222,7 +222,7 @@ export const HALL_CODES = {
   TOKEN_EXISTS: {
     exit: 2,
     http: 409,
-    says: "There is a good token of this name already.",
+    says: "A valid token with this name already exists.",
     fix: {
       cli: "Choose another name, or revoke it first: verbatim token revoke NAME",
       mcp: "Ask the user to choose another name.",
@@ -232,9 +232,9 @@ export const HALL_CODES = {
   TOKEN_UNKNOWN: {
     exit: 2,
     http: 404,
-    says: "There is no good token of this name.",
+    says: "There is no valid token with this name.",
     fix: {
-      cli: "See which there are: verbatim token list",
+      cli: "List them: verbatim token list",
       mcp: "Ask the user for the name of the token.",
       http: "Use the name of a token of the workspace.",
     },
@@ -268,7 +268,7 @@ export const HALL_CODES = {
   WORKSPACE_UNKNOWN: {
     exit: 2,
     http: 500,
-    says: "This login was given no such workspace of the database.",
+    says: "This login has no access to such a workspace of the database.",
     fix: {
       cli: "Check VERBATIM_WORKSPACE, or have the workspace given to this login: verbatim workspace add NAME --login LOGIN.",
       mcp: "Ask the user to check the name of the workspace.",
@@ -280,9 +280,9 @@ export const HALL_CODES = {
     http: 404,
     says: "The database has no such login.",
     fix: {
-      cli: "Make it first: create role NAME login. verbatim store migrate --roles makes those of servers and workers.",
-      mcp: "Ask the user to have the login made first.",
-      http: "Have the login made first.",
+      cli: "Create it first: create role NAME login. verbatim store migrate --roles creates those for servers and workers.",
+      mcp: "Ask the user to have the login created first.",
+      http: "Have the login created first.",
     },
   },
   STORE_VERSION: {

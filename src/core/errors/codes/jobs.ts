@@ -210,13 +210,13 @@ export const JOBS_CODES = {
   OWNER_LOST: {
     exit: 4,
     http: 409,
-    says: "The job belongs to another worker by now; nothing was written.",
-    fix: "Nothing needs to be done: the other worker goes on.",
+    says: "The job now belongs to another worker; nothing was written.",
+    fix: "There is nothing to do: the other worker carries on.",
   },
   JOB_OVER: {
     exit: 1,
     http: 409,
-    says: "The job is over, so it is not sent again.",
+    says: "The job has ended, so it is not sent again.",
     fix: "Post the message in another run.",
   },
   USE_WORKER: {
@@ -232,9 +232,9 @@ export const JOBS_CODES = {
   WORKER_UNKNOWN: {
     exit: 2,
     http: 404,
-    says: "The workspace has no worker of this name.",
+    says: "The workspace has no worker with this name.",
     fix: {
-      cli: "See which there are with verbatim worker list.",
+      cli: "List them: verbatim worker list",
       mcp: "Ask the user for the name of the worker.",
       http: "Use the name of a worker of the workspace.",
     },
@@ -250,7 +250,7 @@ export const JOBS_CODES = {
     http: 404,
     says: "The workspace has no such repository, or more than one and none was named.",
     fix: {
-      cli: "See which there are with verbatim repository list, and name one: --repository NAME",
+      cli: "List them with verbatim repository list, and name one: --repository NAME",
       mcp: "Name one of the repositories of the workspace.",
       http: "Name one of the repositories of the workspace.",
     },
@@ -258,7 +258,7 @@ export const JOBS_CODES = {
   REPOSITORY_EXISTS: {
     exit: 2,
     http: 409,
-    says: "The workspace has a repository of this name with another remote or history.",
+    says: "The workspace has a repository with this name but another remote or history.",
     fix: "Choose another name.",
   },
   REPOSITORY_MISMATCH: {

@@ -225,7 +225,7 @@ export const WORLD_CODES = {
   PRESENCE_TOO_MANY: {
     exit: 1,
     http: 422,
-    says: "More than 64 are present.",
+    says: "More than 64 people are present.",
     fix: "Leave out whoever takes no part in the scene.",
   },
   PERSON_ID_RESERVED: { exit: 1, http: 409, says: "This id is reserved.", fix: "Choose another id." },
@@ -236,7 +236,7 @@ export const WORLD_CODES = {
     fix: {
       cli: "Use a token for that viewer.",
       mcp: "Read as another viewer.",
-      http: "Ask the owner for a token of that viewer.",
+      http: "Ask the owner for a token for that viewer.",
     },
   },
   OWNER_ONLY: {
@@ -280,8 +280,8 @@ export const WORLD_CODES = {
   TASK_NOT_FOUND: {
     exit: 2,
     http: 404,
-    says: "There is no such task: tasks are kept for an hour after their end, and not over a restart of the server.",
-    fix: "Look at what the task worked on: it says how far it came.",
+    says: "There is no such task: tasks are kept for an hour after they end, and not across a restart of the server.",
+    fix: "Look at what the task worked on: it shows how far the task got.",
   },
   SESSION_NOT_FOUND: {
     exit: 1,
@@ -296,7 +296,7 @@ export const WORLD_CODES = {
     fix: {
       cli: "Pair the variable with the address: verbatim world writer set --api-key-env NAME --base-url URL",
       mcp: "Ask the user to pair the variable with the address in a terminal.",
-      http: "Pair the variable with the address in a terminal, where commands may be typed.",
+      http: "Pair the variable with the address in a terminal.",
     },
   },
   HOST_REFUSED: {

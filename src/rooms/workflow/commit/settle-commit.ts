@@ -36,7 +36,7 @@ async function finish(record: AgentRecord, plan: LandingCommit): Promise<void> {
   if (!plan.aside && !(await run.ports.commits.refreshIndex(plan.files))) {
     // The landing stays open, so that whoever comes next finishes it.
     throw new VerbatimError("DOMAIN_BUSY", {
-      message: `the commit ${commit.slice(0, 7)} is made, and somebody keeps the index of git locked`,
+      message: `the commit ${commit.slice(0, 7)} was made, but another process keeps git's index locked`,
       where: run.ports.repoRoot,
       fix: {
         cli: `When they are done, have it finished: verbatim agent apply ${run.id}`,

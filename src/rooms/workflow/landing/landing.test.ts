@@ -454,7 +454,7 @@ describe("landing", () => {
       };
       await expect(writeLanding(racing, { folder: repo.run, l: 1 }, planned)).rejects.toMatchObject({
         code: "LAND_RACED",
-        message: `somebody wrote ${path} while it was being applied; everything was put back`,
+        message: `somebody changed ${path} while it was being applied; everything was put back`,
       });
       expect(repo.read(path)).toBe("theirs\n");
       const rest = (all: Record<string, string>) =>

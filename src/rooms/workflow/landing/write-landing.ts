@@ -155,7 +155,7 @@ function byPath(a: PlannedFile, b: PlannedFile): number {
 /** Before anything was written there is nothing to put back. */
 function changed(path: string): VerbatimError {
   return new VerbatimError("LAND_RACED", {
-    message: `somebody wrote ${path} before it could be applied; nothing was changed`,
+    message: `somebody changed ${path} before it could be applied; nothing was changed`,
     where: path,
     details: { path },
   });
@@ -164,7 +164,7 @@ function changed(path: string): VerbatimError {
 /** `kept`: what could not be put back, because someone's file stands there. */
 function raced(path: string, kept: readonly string[] = []): VerbatimError {
   return new VerbatimError("LAND_RACED", {
-    message: `somebody wrote ${path} while it was being applied; everything was put back`,
+    message: `somebody changed ${path} while it was being applied; everything was put back`,
     where: path,
     details: { path, kept },
   });
