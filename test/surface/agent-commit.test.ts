@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { type AgentRepo, makeAgentRepo } from "../support/agent-repo.ts";
 import { runHere } from "../support/cli-in-process.ts";
 
@@ -79,6 +80,26 @@ describe("apply --commit", () => {
     expect(stderr).toContain("would not pass without what you have not committed");
     expect([repo.git("rev-parse", "HEAD"), repo.git("status", "--porcelain").trim()]).toEqual([before, "?? match.txt"]);
     expect((await repo.verbatim("agent", "apply", id)).exit).toBe(0);
+  });
+
+  it("is not made on a branch that moves on at the last moment: everything is put back, and it can be asked for again", async () => {
+    const bin = mkdtempSync(join(tmpdir(), "verbatim-git-"));
+    onTestFinished(() => rmSync(bin, { recursive: true }));
+    const path = process.env["PATH"] ?? "";
+    vi.stubEnv("PATH", `${bin}${delimiter}${path}`);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const repo = makeRepo();
+    const id = await run(repo);
+    // A git in front of the real one: just before the branch is moved, somebody else commits.
+    const other = `PATH='${path}' git -C '${repo.root}' commit -q --allow-empty -m meanwhile`;
+    const script = `#!/bin/sh\ncase "$*" in *update-ref*) [ -e ${bin}/done ] || { : > ${bin}/done; ${other}; } ;; esac\n`;
+    writeFileSync(join(bin, "git"), `${script}PATH='${path}' exec git "$@"\n`, { mode: 0o755 });
+    const { exit, stderr } = await repo.verbatim("agent", "apply", id, "--commit");
+    expect([exit, stderr]).toEqual([4, expect.stringMatching(/error\[LAND_RACED\] main moved on from [0-9a-f]{7} /)]);
+    expect(repo.git("log", "-1", "--format=%s")).toBe("meanwhile\n");
+    expect([read(repo, "lamp.txt"), repo.git("status", "--porcelain")]).toEqual(["1\n2\n3\n4\n5\n6\n7\n8\n9\n", ""]);
+    expect((await repo.verbatim("agent", "apply", id, "--commit")).exit).toBe(0);
+    expect(repo.git("log", "-2", "--format=%s").split("\n")[1]).toBe("meanwhile");
   });
 
   it("commits to a branch of its own and leaves tree, index and HEAD alone", async () => {

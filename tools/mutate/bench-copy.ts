@@ -84,7 +84,8 @@ export class ThrowAwayCopy {
   #start(): Promise<ChildProcess> {
     const worker = fork(WORKER, [], {
       cwd: this.root,
-      execArgv: ["--import", "tsx"],
+      // The loader of late imports is still called experimental.
+      execArgv: ["--disable-warning=ExperimentalWarning", "--import", "tsx"],
       stdio: ["ignore", "ignore", "inherit", "ipc"],
       // A group of its own, so that a test that never ends goes with it.
       detached: true,
