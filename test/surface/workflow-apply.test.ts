@@ -27,8 +27,9 @@ function meddle(repository: SampleRepository, call: string, script: string): voi
     "bin/git",
     [
       "#!/bin/sh",
+      `real="${real}"`,
       `case "$PWD $*" in "${repository.root} "*" ${call}") { ${script}; } ;; esac`,
-      `exec "${real}" "$@"`,
+      'exec "$real" "$@"',
       "",
     ].join("\n"),
   );
@@ -48,6 +49,25 @@ describe("applying a verified patch", () => {
     });
     expect(repository.read("src/other.js")).toBe("meanwhile\n");
     expect(repository.manifest((path) => path === "src/other.js")).toEqual(before);
+  });
+
+  it.each([
+    [
+      "something else was written than what was verified",
+      '"$real" "$@"; echo more >> src/greet.js; exit 0',
+      "src/greet.js",
+    ],
+    ["git says that it failed, whatever it wrote", '"$real" "$@"; exit 1', undefined],
+  ])("is taken back when %s", async (_, script, path) => {
+    const { repository } = await verified();
+    const before = repository.manifest();
+    meddle(repository, "apply --whitespace=nowarn -", script);
+    await expect(repository.call("advance", { run: "run" })).rejects.toMatchObject({
+      code: "APPLY_MISMATCH",
+      details: { paths: path === undefined ? [] : [path] },
+    });
+    expect(repository.read("src/greet.js")).toBe(greet);
+    expect(repository.manifest()).toEqual(before);
   });
 
   it("is refused when a single file was edited since the run was asked to go on", async () => {
