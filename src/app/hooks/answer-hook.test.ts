@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { homedir, tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { nodeCrypto } from "../../adapters/crypto/node-crypto.ts";
 import { openApp } from "../call.ts";
@@ -171,6 +171,31 @@ describe("the rules of a hook", () => {
       ).rejects.toMatchObject({ code: "HOOK_RUN_INVALID", where: "VERBATIM_RUN" });
     });
   });
+
+  it.each<[string, unknown, boolean]>([
+    ["lets it change what it was permitted", { run_id: "mine", request: { permit: ["CI.yml"] } }, true],
+    ["is a list", [], false],
+    ["is another one's", { run_id: "other", request: { permit: [] } }, false],
+    ["has no request", { run_id: "mine" }, false],
+    ["permits a text", { run_id: "mine", request: { permit: "CI.yml" } }, false],
+    ["permits nothing that could be read", { run_id: "mine", request: {} }, false],
+  ])(
+    "of an agent's run are none unless its own record can be believed: where it %s",
+    async (_what, record, isBelieved) => {
+      const place = join(runDir, "agent", "run.json");
+      mkdirSync(dirname(place), { recursive: true });
+      writeFileSync(place, JSON.stringify(record));
+      try {
+        const rules = readHookRules(hookPorts, findWorkspace(root), { ...env, VERBATIM_RUN: "mine" }, platform);
+        if (isBelieved) {
+          const { policy } = (await rules).run!;
+          expect(["CI.yml", "other.yml"].filter((path) => policy!.isPermitted(path))).toEqual(["CI.yml"]);
+        } else await expect(rules).rejects.toMatchObject({ code: "HOOK_RUN_INVALID", where: "VERBATIM_RUN" });
+      } finally {
+        rmSync(place);
+      }
+    },
+  );
 
   it.each(["other", "../mine", "", " "])("are none for a run %j that is not there", async (id) => {
     const rules = readHookRules(hookPorts, findWorkspace(root), { ...env, VERBATIM_RUN: id }, platform);
