@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -80,6 +80,34 @@ describe("apply --commit", () => {
     expect(stderr).toContain("would not pass without what you have not committed");
     expect([repo.git("rev-parse", "HEAD"), repo.git("status", "--porcelain").trim()]).toEqual([before, "?? match.txt"]);
     expect((await repo.verbatim("agent", "apply", id)).exit).toBe(0);
+  });
+
+  it.each<[string, string, (repo: AgentRepo) => void, (repo: AgentRepo) => void]>([
+    [
+      "goes with an edit that is not committed",
+      "LAND_CONFLICT",
+      (repo) => repo.write("lamp.txt", "1\n2\n3\n4\n5\n6\n7\n8 mine\n9\n"),
+      () => undefined,
+    ],
+    [
+      "is in HEAD already",
+      "COMMIT_REFUSED",
+      () => undefined,
+      (repo) => {
+        execFileSync(LIGHT[0]!, LIGHT.slice(1), { cwd: repo.root });
+        repo.git("add", ".");
+        repo.git("commit", "-qm", "by hand");
+      },
+    ],
+  ])("is refused for a change that %s, and nothing is applied", async (_, code, before, after) => {
+    const repo = makeRepo();
+    before(repo);
+    const id = await run(repo);
+    after(repo);
+    const there = [repo.git("rev-parse", "HEAD"), repo.git("status", "--porcelain"), read(repo, "lamp.txt")];
+    const { exit, stderr } = await repo.verbatim("agent", "apply", id, "--commit");
+    expect([exit === 0, stderr]).toEqual([false, expect.stringContaining(`error[${code}]`)]);
+    expect([repo.git("rev-parse", "HEAD"), repo.git("status", "--porcelain"), read(repo, "lamp.txt")]).toEqual(there);
   });
 
   it("is not made on a branch that moves on at the last moment: everything is put back, and it can be asked for again", async () => {

@@ -118,6 +118,20 @@ it("starts a named command as it was allowed, asks again when it has changed, an
   expect(await read()).toEqual([false]);
 });
 
+it("knows no command whose program whoever writes the goal could choose", async () => {
+  const repo = makeAgentRepo();
+  for (const command of [
+    { argv: ["{goal}"] },
+    { argv: ["./{goal}", "x"] },
+    { argv: ["sh"], feedback: ["{feedback}"] },
+  ]) {
+    configure(repo, { keeper: command });
+    const { exit, stdout, stderr } = await repo.verbatim("agent", "commands");
+    const said = "error[CONFIG_INVALID] the program of a command has no placeholder";
+    expect([exit, stdout, stderr]).toEqual([2, "", expect.stringContaining(said)]);
+  }
+});
+
 it("takes a typed command from whoever came by the link on this machine, and starts nothing where it was told not to", async () => {
   const repo = harbour({ keeper: KEEPER });
   const server = await serveRepo(repo);
