@@ -32,6 +32,75 @@ async function goOn(repo: AgentRepo, run: string, flags: readonly string[], comm
 }
 
 describe("agent continue", () => {
+  it("goes on from the newest tree: what merges is merged, what does not has both versions, and its change lands there", async () => {
+    const repo = makeLamp();
+    const lines = (...changed: readonly (readonly [number, string])[]) =>
+      `${Array.from({ length: 9 }, (_, i) => changed.find(([n]) => n === i + 1)?.[1] ?? `line ${i + 1}`).join("\n")}\n`;
+    repo.write("log.txt", lines());
+    repo.write("quay.txt", lines());
+    repo.git("add", ".");
+    repo.git("commit", "-qm", "more");
+    const script = "sed -i 's/line 2/the agent/' log.txt quay.txt; echo on > lamp.txt; echo new > more.txt";
+    const { run_id } = (await repo.agent(IS_ON, sh(script))).summary;
+    repo.write("log.txt", lines([2, "mine"]));
+    repo.git("commit", "-qam", "mine");
+    repo.write("quay.txt", lines([8, "mine"]));
+    repo.write("door.txt", "open\n");
+    const refused = await repo.verbatim("agent", "apply", "@");
+    expect([refused.exit, refused.stderr]).toEqual([1, expect.stringContaining("error[LAND_CONFLICT] 1 of 4 files")]);
+    expect(refused.stderr).toContain(`let the agent do it:   verbatim agent continue ${run_id} --from tree`);
+
+    const check = [
+      'test "$(cat door.txt)" = open',
+      'test "$(sed -n 2p quay.txt)" = "the agent"',
+      'test "$(sed -n 8p quay.txt)" = mine',
+      'cat "$VERBATIM_FEEDBACK" log.txt',
+      "sed -i -e '/^[<|=>]/d' -e '/^line 2$/d' log.txt",
+    ];
+    const { summary, result } = await goOn(repo, "@", ["--from", "tree"], sh(check.join("; ")));
+    expect([summary.outcome, result.exit]).toEqual(["verified", 0]);
+    expect((await repo.verbatim("agent", "logs", "@")).stdout).toBe(`# About attempt 1
+
+The files you find are the newest ones, with your change merged into them.
+
+## Changed by someone else in the same place
+
+Each of these files holds both versions between conflict markers. Keep what both wanted, and remove the markers.
+
+- log.txt
+line 1
+<<<<<<< the tree as it is now
+mine
+||||||| before both
+line 2
+=======
+the agent
+>>>>>>> the agent's change
+${lines().split("\n").slice(2).join("\n")}`);
+    const files = summary.changes.files.map(({ path, operation, added, deleted }) => [operation, path, added, deleted]);
+    // Only what is the agent's: nothing that somebody else wrote meanwhile.
+    expect(files).toEqual([
+      ["modify", "lamp.txt", 1, 1],
+      ["modify", "log.txt", 1, 0],
+      ["create", "more.txt", 1, 0],
+      ["modify", "quay.txt", 1, 1],
+    ]);
+    expect((await show(repo, "@")).attempts.map(({ from, on }) => [from, on])).toEqual([
+      ["base", null],
+      ["tree", 1],
+    ]);
+    expect((await repo.verbatim("agent", "apply", "@")).exit).toBe(0);
+    expect(read(repo, "log.txt")).toBe(lines([2, "mine\nthe agent"]));
+    expect(read(repo, "quay.txt")).toBe(lines([2, "the agent"], [8, "mine"]));
+    expect([read(repo, "door.txt"), read(repo, "lamp.txt"), read(repo, "more.txt")]).toEqual([
+      "open\n",
+      "on\n",
+      "new\n",
+    ]);
+    expect((await repo.verbatim("agent", "undo", "@")).exit).toBe(0);
+    expect([read(repo, "log.txt"), read(repo, "door.txt")]).toEqual([lines([2, "mine"]), "open\n"]);
+  });
+
   it("goes on from the change, is told what failed, and one apply lands both attempts", async () => {
     const repo = makeLamp();
     const first = await repo.agent(IS_ON, sh("echo dim > lamp.txt; echo new > more.txt; rm door.txt"));

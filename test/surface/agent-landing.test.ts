@@ -82,7 +82,8 @@ describe("several runs on one tree", () => {
         "  the tree moved on since the agent began: 2 commits, 2 local edits",
         "  a b.txt       created by both",
         "  lines.txt     line 3 and lines 20-21",
-        `  fix           take the rest:           verbatim agent apply ${run} --except 'a b.txt' --except lines.txt`,
+        `  fix           let the agent do it:     verbatim agent continue ${run} --from tree`,
+        `                take the rest:           verbatim agent apply ${run} --except 'a b.txt' --except lines.txt`,
         `                the agent's version:     verbatim agent show ${run} --diff 'a b.txt'`,
         `                the agent's version:     verbatim agent show ${run} --diff lines.txt`,
         `                after you changed them:  verbatim agent apply ${run}`,
@@ -92,7 +93,7 @@ describe("several runs on one tree", () => {
     const { error } = JSON.parse((await repo.verbatim("agent", "apply", run, "--json")).stdout) as {
       error: { details: { files: { path: string; where: string; ranges: unknown[] }[]; ways: unknown[] } };
     };
-    expect(error.details.ways).toHaveLength(4);
+    expect(error.details.ways).toHaveLength(5);
     expect(error.details.files[1]).toMatchObject({
       path: "lines.txt",
       ranges: [
@@ -215,7 +216,10 @@ describe("parts of a change", () => {
     ]);
     expect(repo.git("status", "--short")).toBe("");
     const good = await repo.verbatim("agent", "apply", run, "--only", "lines.txt:1", "--only", "lamp.txt");
-    expect(good.exit).toBe(0);
+    expect([good.exit, good.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^✓ policy {4}✓ verify {3}.* passed with the part you chose, .*\napplied 2 files\./),
+    ]);
     expect([read(repo, "lines.txt"), read(repo, "lamp.txt"), existsSync(join(repo.root, ".env"))]).toEqual([
       text([3, "good"]),
       "on\n",

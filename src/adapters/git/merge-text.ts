@@ -33,7 +33,7 @@ export const mergeText: TextMerge = {
       await writeFile(join(folder, "base"), base);
       await writeFile(join(folder, "candidate"), candidate);
       const marker = findMarker([now, base, candidate]);
-      const labels = ["-L", "now", "-L", "base", "-L", "candidate"];
+      const labels = ["the tree as it is now", "before both", "the agent's change"].flatMap((one) => ["-L", one]);
       const size = `--marker-size=${marker ?? SMALLEST_MARKER}`;
       const args = ["merge-file", "-p", "--diff3", size, ...labels, "now", "base", "candidate"];
       const { code, stdout, stderr } = await ask(folder, args);
@@ -44,9 +44,10 @@ export const mergeText: TextMerge = {
         return { state: "merged", bytes: stdout, yours, agent };
       }
       // git calls one of them binary.
-      if (code === 255) return { state: "conflict", ranges: [] };
+      if (code === 255) return { state: "conflict", ranges: [], marked: null };
       if (code > 127) throw new VerbatimError("INTERNAL", { message: `git merge-file failed: ${stderr.trim()}` });
-      return { state: "conflict", ranges: marker === null ? [] : await locate(folder, stdout, marker) };
+      if (marker === null) return { state: "conflict", ranges: [], marked: null };
+      return { state: "conflict", ranges: await locate(folder, stdout, marker), marked: stdout };
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

@@ -12,6 +12,7 @@ import {
   withdrawComment,
 } from "../../rooms/workflow/index.ts";
 import { findLastCandidate } from "./begin-again.ts";
+import { type From, listConflicts } from "./begin-on-tree.ts";
 import { composeFeedback, type Said } from "./feedback.ts";
 import { readFileLines } from "./file-lines.ts";
 import { findAgentRun, findOwnAgentRun } from "./find-agent-run.ts";
@@ -48,7 +49,9 @@ export const agentComment = z.strictObject({
 
 export const agentFeedback = z.strictObject({
   text: z.string().nullable().describe("What the agent would be told, byte for byte; null: nothing."),
-  from: z.enum(["candidate", "base"]).describe("What it would find: its change, or the base alone."),
+  from: z
+    .enum(["candidate", "base", "tree"])
+    .describe("What it would find: its change, the base alone, or the newest tree."),
 });
 
 const MOST_QUOTED = 20;
@@ -101,29 +104,26 @@ export async function takeBack(outside: AgentPorts, name: string, id: string): P
 export async function showFeedback(
   outside: AgentPorts,
   name: string,
-  asked: { readonly comments: readonly string[]; readonly note: string; readonly from: "candidate" | "base" },
+  asked: { readonly comments: readonly string[]; readonly note: string; readonly from: From },
 ): Promise<z.infer<typeof agentFeedback>> {
   const { record } = await open(outside, name, "read");
-  const said = await toSaid(record, asked);
-  return { text: composeFeedback(outside, record, said), from: said.begins === "base" ? "base" : "candidate" };
+  const said = await toSaid(outside, record, asked);
+  return { text: composeFeedback(outside, record, said), from: said.begins };
 }
 
 /** What people say, checked. A comment that was taken back is not sent. COMMENT_UNKNOWN. */
 export async function toSaid(
+  outside: AgentPorts,
   record: AgentRecord,
-  {
-    comments,
-    note,
-    from,
-  }: { readonly comments: readonly string[]; readonly note: string; readonly from: "candidate" | "base" },
-): Promise<Said & { readonly begins: "candidate" | "base" }> {
+  { comments, note, from }: { readonly comments: readonly string[]; readonly note: string; readonly from: From },
+): Promise<Said> {
   const picked = await pickComments(record.run, comments);
   const gone = picked.find(({ withdrawn_at }) => withdrawn_at !== null);
   if (gone !== undefined) {
     throw new VerbatimError("COMMENT_UNKNOWN", { message: `the comment ${gone.id} was withdrawn` });
   }
-  const begins = from === "candidate" && findLastCandidate(record) === null ? "base" : from;
-  return { note, comments: picked, begins, conflicts: [] };
+  const begins = from !== "base" && findLastCandidate(record) === null ? "base" : from;
+  return { note, comments: picked, begins, conflicts: begins === "tree" ? await listConflicts(outside, record) : [] };
 }
 
 /** The comments of a run for its report. */

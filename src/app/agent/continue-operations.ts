@@ -25,9 +25,11 @@ const said = {
     .describe("Ids of comments that the agent is told, in this order."),
   note: z.string().max(MOST_NOTE).default("").describe("What the agent is told before everything else."),
   from: z
-    .enum(["candidate", "base"])
+    .enum(["candidate", "base", "tree"])
     .default("candidate")
-    .describe("What the agent finds: its change so far, or the tree without it."),
+    .describe(
+      "What the agent finds: its change so far, its base without it, or the tree as it is now with its change merged into it.",
+    ),
 };
 
 const goOn = defineOperation({

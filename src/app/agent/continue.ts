@@ -5,6 +5,7 @@ import { toKeptPlaces } from "./agent-arguments.ts";
 import type { AgentSummary } from "./agent-summary.ts";
 import { runAttempts } from "./attempts.ts";
 import { beginAgain } from "./begin-again.ts";
+import { beginOnTree, type From } from "./begin-on-tree.ts";
 import { planCaps } from "./caps.ts";
 import { fillCommand, type KnownCommand, listCommands, requireAllowed } from "./commands.ts";
 import { toSaid } from "./comments.ts";
@@ -41,7 +42,7 @@ export interface ContinueRequest extends ContinueFlags {
   readonly note: string;
   /** Ids of comments. */
   readonly comments: readonly string[];
-  readonly from: "candidate" | "base";
+  readonly from: From;
 }
 
 const CONTINUED: readonly AgentState[] = [
@@ -75,8 +76,12 @@ export async function continueAgentRun(
     requireMoneyLeft(record, request.maxUsd);
     await requireNetwork(outside, request.network, request.guard, request.plan.commands.length > 0);
     const keep = toKeptPlaces(outside, request.keep);
-    const text = composeFeedback(outside, record, await toSaid(record, asked));
-    const prepared = await beginAgain(outside, record, request, keep, asked.from);
+    const text = composeFeedback(outside, record, await toSaid(outside, record, asked));
+    const { from } = asked;
+    const prepared =
+      from === "tree"
+        ? await beginOnTree(outside, record, keep)
+        : await beginAgain(outside, record, request, keep, from);
     const masks = record.now.request.masks;
     const recorded = toRecorded(request, keep);
     record.save({

@@ -60,7 +60,7 @@ describe("the plan of a text", () => {
         code: "LAND_CONFLICT",
         exit: 1,
         message: "1 file was changed by you and by the agent in the same place",
-        fix: "the agent's version: verbatim agent show @ --diff a\nafter you changed it: verbatim agent apply @",
+        fix: "let the agent do it: verbatim agent continue @ --from tree\nthe agent's version: verbatim agent show @ --diff a\nafter you changed it: verbatim agent apply @",
       }),
     );
   });
@@ -104,7 +104,7 @@ describe("the plan of a text", () => {
     expect(() => requireNoConflict(made, "@")).toThrow(
       expect.objectContaining({
         message: "1 of 2 files was changed by you and by the agent in the same place",
-        fix: "take the rest: verbatim agent apply @ --except 'b c'\nthe agent's version: verbatim agent show @ --diff 'b c'\nafter you changed it: verbatim agent apply @",
+        fix: "let the agent do it: verbatim agent continue @ --from tree\ntake the rest: verbatim agent apply @ --except 'b c'\nthe agent's version: verbatim agent show @ --diff 'b c'\nafter you changed it: verbatim agent apply @",
       }),
     );
     await expect(writeLanding(repo.ports, { folder: repo.run, l: 1 }, made)).rejects.toMatchObject({

@@ -34,6 +34,8 @@ export interface PlannedFile extends LandedFile {
   readonly pre: FoundImage | null;
   /** What is to be there afterwards; null: nothing. For a conflict what is there now. */
   readonly post: (Image & Pick<FileSide, "bytes" | "has_nul" | "target">) | null;
+  /** Of a conflict between lines: both versions between markers, for whoever settles it. */
+  readonly marked?: Image;
 }
 
 export interface LandingPlan {
@@ -199,10 +201,11 @@ async function decide(ports: PlanPorts, sides: Sides): Promise<PlannedFile> {
   if (texts.some((text) => text.includes(0))) return conflict("binary");
   const merge = await ports.merge.merge(...(texts as [Uint8Array, Uint8Array, Uint8Array]));
   if (merge.state === "conflict") {
-    return conflict(
+    const met = conflict(
       "lines",
       merge.ranges.map((range) => ({ whose: "both" as const, ...range })),
     );
+    return merge.marked === null ? met : { ...met, marked: { mode, sha256: await ports.content.put(merge.marked) } };
   }
   const sha256 = await ports.content.put(merge.bytes);
   const post = { mode, sha256, bytes: merge.bytes.length, has_nul: false };

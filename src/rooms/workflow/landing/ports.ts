@@ -69,7 +69,12 @@ export interface TextMerge {
         readonly yours: readonly LineRange[];
         readonly agent: readonly LineRange[];
       }
-    | { readonly state: "conflict"; readonly ranges: readonly LineRange[] }
+    | {
+        readonly state: "conflict";
+        readonly ranges: readonly LineRange[];
+        /** Both versions between markers; null: git calls one of them binary, or no marker can be told from their lines. */
+        readonly marked: Uint8Array | null;
+      }
   >;
 }
 

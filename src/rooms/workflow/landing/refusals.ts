@@ -82,6 +82,7 @@ export function requireNoConflict(
   const rest = conflicts.map(({ path }) => `--except ${formatArgv([path])}`).join(" ");
   const them = count === 1 ? "it" : "them";
   const ways = [
+    { says: "let the agent do it", command: `verbatim agent continue ${run} --from tree` },
     ...(count < all ? [{ says: "take the rest", command: `verbatim agent apply ${run} ${rest}` }] : []),
     ...conflicts.slice(0, MOST_WAYS).map(({ path }) => ({
       says: "the agent's version",

@@ -159,7 +159,7 @@ export const noun: Noun = {
       },
       render(view, io, given) {
         if (given.dry_run === true && view.outcome !== "applied") renderForeseen(view, io, given);
-        else renderApplied(view, io);
+        else renderApplied(view, io, isPart(given));
       },
       exit: (view, { dry_run = false }) => (dry_run && countConflicts(view) > 0 ? 1 : 0),
     }),
@@ -245,6 +245,7 @@ export const noun: Noun = {
         "verbatim agent continue @",
         'verbatim agent continue @ --message "keep the old name of the function"',
         "verbatim agent continue 1a9909 --from base -- codex exec {feedback}",
+        "verbatim agent continue 1a9909 --from tree",
       ],
       async render(view, io, { detach = false }, app) {
         if (detach) return renderStarted(view, io);
@@ -261,8 +262,8 @@ export const noun: Noun = {
   ],
 };
 
-function renderApplied(view: AgentView, io: Io): void {
-  renderLanding(view, io);
+function renderApplied(view: AgentView, io: Io, part = false): void {
+  renderLanding(view, io, part);
   io.line(paintSentence("good", describeApplied(view), io));
   const made = view.landing?.commit;
   if (made?.attested === undefined) return;
@@ -277,14 +278,17 @@ function renderForeseen(view: AgentView, io: Io, given: Partial<Input<"agent.app
   const { landing, verify } = view;
   const files = count(landing?.files.length ?? 0, "file");
   const conflicts = countConflicts(view);
-  const isPart = (given.only ?? []).length + (given.except ?? []).length > 0;
   const judged = verify === null || verify.result === "NONE" ? "judged" : "judged and verified";
   if (conflicts > 0) io.line(`it would not be applied: ${count(conflicts, "file")} cannot be merged`);
-  else if (isPart) io.line(`${files} would be applied; first the part you chose is ${judged} by itself`);
+  else if (isPart(given)) io.line(`${files} would be applied; first the part you chose is ${judged} by itself`);
   else if (landing?.moved === true)
     io.line(`${files} would be applied; first the change is ${judged} on the tree as it is now`);
   else io.line(`${files} would be applied`);
   io.line("nothing was changed: --dry-run");
+}
+
+function isPart({ only = [], except = [] }: Partial<Input<"agent.apply">>): boolean {
+  return only.length + except.length > 0;
 }
 
 function countConflicts({ landing }: AgentView): number {
@@ -292,33 +296,33 @@ function countConflicts({ landing }: AgentView): number {
 }
 
 /** What became of files that were not as the agent found them. */
-function renderLanding(view: AgentView, io: Io): void {
+function renderLanding(view: AgentView, io: Io, part = false): void {
   const { landing, verify } = view;
   if (landing === null) return;
   if (landing.commit?.aside === true) return;
   if (landing.moved) io.line(landing.since ?? "the tree moved on since the agent began");
   const others = landing.files.filter(({ how }) => how === "as_is");
   const others_count = landing.moved ? others.length : 0;
-  for (const { path, says } of landing.files.filter(({ how }) => how !== "as_is")) {
-    io.line(`  ${showLine(path)}  ${showLine(says)}`);
-  }
-  if (others_count > 0) io.line(`  ${count(others_count, "other file")}  ${others[0]!.says}`);
-  if (landing.reverified) io.line(describeAgain(verify, landing.files, io));
+  const told = landing.files.filter(({ how }) => how !== "as_is");
+  for (const { path, says } of told) io.line(`  ${showLine(path)}  ${showLine(says)}`);
+  const noun = told.length === 0 ? "file" : "other file";
+  if (others_count > 0) io.line(`  ${count(others_count, noun)}  ${others[0]!.says}`);
+  const isMerged = landing.files.some(({ how }) => how === "merged");
+  if (landing.reverified)
+    io.line(describeAgain(verify, isMerged ? "on the merged tree" : "on the tree as it is now", io));
+  else if (part && verify?.result === "PASS") io.line(describeAgain(verify, "with the part you chose", io));
   const stale = describeStale(view, true);
   if (stale !== null) io.line(`${io.paint.warn("!")} ${stale}`);
 }
 
-type Landed = NonNullable<AgentView["landing"]>["files"];
-
-/** Which commands passed on the tree as it is now, where the change was judged once more. */
-function describeAgain(verify: AgentView["verify"], files: Landed, { paint }: Io): string {
+/** Which commands passed where the change was judged once more. */
+function describeAgain(verify: AgentView["verify"], where: string, { paint }: Io): string {
   const commands = (verify?.commands ?? []).filter(({ cmd }) => !cmd.startsWith("verbatim:"));
   const [first] = commands;
   const what = commands.length === 1 ? showLine(first!.cmd) : count(commands.length, "command");
-  const tree = files.some(({ how }) => how === "merged") ? "the merged tree" : "the tree as it is now";
   const took = formatDuration(commands.reduce((sum, { duration_ms }) => sum + duration_ms, 0));
   const tick = paint.good("✓");
-  return `${tick} policy    ${tick} verify   ${what} passed on ${tree}, ${took}`;
+  return `${tick} policy    ${tick} verify   ${what} passed ${where}, ${took}`;
 }
 
 type Logs = Output<"agent.logs">;
