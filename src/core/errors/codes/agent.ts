@@ -133,7 +133,7 @@ export const AGENT_CODES = {
     http: 409,
     says: "Files were changed by you and by the agent in the same place.",
     fix: {
-      cli: 'Let the agent do it: verbatim agent continue RUN --from tree. Or apply the rest: --except PATH',
+      cli: "Let the agent do it: verbatim agent continue RUN --from tree. Or apply the rest: --except PATH",
       mcp: "Ask the user what to do with the files in details.files.",
       http: "Let the agent go on from the newest files, apply the other files, or compare the agent's version with yours and change yours.",
     },
