@@ -151,11 +151,11 @@ const plainDisk: RunDisk = {
   },
 };
 
-/** The same, with a full disk told by its own code wherever something is written. */
+/** The same, with a full disk told by its own code wherever something is written, and a place that may not be written where one is made. */
 export const runDisk: RunDisk = {
   ...plainDisk,
-  createFolder: (place, mode) => orFull(place, () => plainDisk.createFolder(place, mode)),
-  makeFolders: (place) => orFull(place, () => plainDisk.makeFolders(place)),
+  createFolder: (place, mode) => orTold(place, () => plainDisk.createFolder(place, mode)),
+  makeFolders: (place) => orTold(place, () => plainDisk.makeFolders(place)),
   replaceFile: (place, bytes, durable) => orFull(place, () => plainDisk.replaceFile(place, bytes, durable)),
   createFile: (place, bytes) => orFull(place, () => plainDisk.createFile(place, bytes)),
   append: (place, parts) => orFull(place, () => plainDisk.append(place, parts)),
@@ -166,6 +166,14 @@ export const runDisk: RunDisk = {
   rename: (from, to) => orFull(to, () => plainDisk.rename(from, to)),
   link: (target, place) => orFull(place, () => plainDisk.link(target, place)),
 };
+
+function orTold<T>(place: string, act: () => T): T {
+  try {
+    return act();
+  } catch (thrown) {
+    throw toDiskError(thrown, place);
+  }
+}
 
 function orFull<T>(place: string, act: () => T): T {
   try {

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { VerbatimError } from "../../core/errors/index.ts";
-import { errnoCode } from "../../core/errors/system.ts";
+import { errnoCode, toDiskError } from "../../core/errors/system.ts";
 import type { LockFacts, RunFolders, RunLock } from "../../rooms/workflow/ports.ts";
 import { PRIVATE_FILE } from "./private-modes.ts";
 
@@ -40,7 +40,7 @@ function create(place: string, facts: LockFacts): boolean {
     return true;
   } catch (thrown) {
     if (errnoCode(thrown) === "EEXIST") return false;
-    throw thrown;
+    throw toDiskError(thrown, place);
   }
 }
 
@@ -71,13 +71,21 @@ function isDead(owner: LockFacts): boolean {
 function takeOver(place: string, owner: LockFacts): boolean {
   const current = readOwner(place);
   if (current === null || current.pid !== owner.pid || current.started_at !== owner.started_at) return false;
-  rmSync(place, { force: true });
+  removeLock(place);
   return true;
 }
 
 function release(place: string, facts: LockFacts): void {
   const owner = readOwner(place);
-  if (owner?.pid === facts.pid && owner.started_at === facts.started_at) rmSync(place, { force: true });
+  if (owner?.pid === facts.pid && owner.started_at === facts.started_at) removeLock(place);
+}
+
+function removeLock(place: string): void {
+  try {
+    rmSync(place, { force: true });
+  } catch (thrown) {
+    throw toDiskError(thrown, place);
+  }
 }
 
 function locked(place: string, owner: LockFacts | null): VerbatimError {
