@@ -374,10 +374,14 @@ export interface WorldMethods {
   readonly delete: Method<"world.delete">;
   /** Plays a short story in a temporary store: someone who was not told a secret does not learn it. */
   readonly demo: Method<"world.demo">;
+  /** Lives a beat again with another text in one of its lines. The line that was written stays in its own version. */
+  readonly edit: Method<"world.edit">;
   /** Shows one committed entry that a viewer may see. */
   readonly entry: Method<"world.entry">;
   /** Writes a world as lines that verify offline, or a viewer's part of it. */
   readonly export: Method<"world.export">;
+  /** Searches for words in what a viewer may see, page by page. */
+  readonly find: Method<"world.find">;
   /** Shows what a viewer may see as it is written, one event per line. */
   readonly follow: Method<"world.follow">;
   /** Creates a new world that shares the past of this one up to the beat of a cursor. */
@@ -400,7 +404,9 @@ export interface WorldMethods {
   readonly invocation: Method<"world.invocation">;
   /** Runs an invocation envelope; the same request is answered with the same bytes. */
   readonly invoke: Method<"world.invoke">;
-  /** Lists the worlds of this workspace. */
+  /** Says which version of a story its readers and players open. */
+  readonly keep: Method<"world.keep">;
+  /** Lists the worlds of this workspace, each with its newest line. */
   readonly list: Method<"world.list">;
   /** Lists the lore of a world with its keys. */
   readonly lore: Method<"world.lore">;
@@ -470,6 +476,10 @@ export interface WorldMethods {
   readonly unpin: Method<"world.unpin">;
   /** Checks the chain of a world and every row against its records, or an exported file offline. */
   readonly verify: Method<"world.verify">;
+  /** Lives a beat again in a world of its own, at the same time, with the same words or with others. */
+  readonly versionMake: Method<"world.version-make">;
+  /** Lists the versions of a beat. */
+  readonly versions: Method<"world.versions">;
   /** Shows who writes a world. */
   readonly writer: Method<"world.writer">;
   /** Lists the models of a provider; a key is sent only where it was paired. */

@@ -24,6 +24,7 @@ export const READER: Who = { workspace: "reader" };
 export const REVIEWER: Who = { workspace: "reviewer" };
 export const OWNER: Who = { workspace: "owner" };
 export const OPERATOR: Who = { workspace: "owner", world: "operator" };
+export const PLAYER: Who = { workspace: "owner", world: "player" };
 export const VIEWER: Who = { workspace: "owner", world: "viewer" };
 
 /**

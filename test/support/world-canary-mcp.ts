@@ -87,7 +87,7 @@ export async function callTools(
       noteLeaks(
         totals,
         `${label}: ${verb} for ${viewer}`,
-        action === "list" ? allWords(story) : hidden,
+        action === "list" ? findHidden(story, "GEORGE") : hidden,
         text,
         JSON.stringify(asked),
       );

@@ -29,6 +29,7 @@ const OPERATIONS: Readonly<Record<string, Drive | "owner" | "writes">> = {
   "world.projection": (viewer, { cursors }) => [
     { viewer },
     { viewer, limit: 2 },
+    ...["owner", "operator", "player", "viewer"].map((reader) => ({ viewer, reader, limit: 4 })),
     // A cursor of the operator holds for nobody else, whichever it is.
     ...cursors.slice(0, viewer === "GEORGE" ? cursors.length : 2).flatMap((cursor) => [
       { viewer, after: cursor },
@@ -63,11 +64,28 @@ const OPERATIONS: Readonly<Record<string, Drive | "owner" | "writes">> = {
   "world.people": () => [{}],
   "world.time": () => [{}],
   "world.show": () => [{}],
-  "world.list": () => [{}],
+  "world.list": (viewer, { world }) => [
+    { viewer, role: "viewer", story: world },
+    { viewer, role: "viewer", story: world, order: "title", versions: true },
+  ],
+  "world.find": (viewer, { secrets }) => [
+    { viewer, query: NO_WORD },
+    ...secrets.map(({ word }) => ({ viewer, query: word })),
+    { viewer, query: "the harbour boat", limit: 3 },
+    { viewer, query: "", from: "2020-01-01T00:00Z", limit: 50 },
+  ],
   "world.health": () => [{}],
   "world.metrics": () => [{}],
   "world.authorize": () => [{ token_sha256: "0".repeat(64) }],
   "world.pins": (viewer) => [{ viewer }],
+  "world.versions": (viewer, { requests }) =>
+    viewer !== "GEORGE"
+      ? []
+      : [{ role: "operator" }, ...["never", ...requests].map((of) => ({ role: "operator", of }))],
+  // The answer is that of world.invoke for the operator, in another world.
+  "world.version-make": "writes",
+  "world.edit": "writes",
+  "world.keep": "writes",
   "world.pin": "writes",
   "world.unpin": "writes",
   "world.persona": "writes",
@@ -141,6 +159,7 @@ const AT_SURFACES: ReadonlySet<string> = new Set([
   "world.projection",
   "world.entry",
   "world.search",
+  "world.find",
   "world.capsule",
   "world.pocket",
   "world.pins",
@@ -206,7 +225,7 @@ function takes({ input }: Operation<WorldRoom>, field: string): boolean {
 
 /** Shows what the operator was answered. */
 function isOperators({ name }: Operation<WorldRoom>): boolean {
-  return name === "world.invocation";
+  return name === "world.invocation" || name === "world.versions";
 }
 
 interface Asked {

@@ -24,9 +24,11 @@ const VIEWER_ROUTES: Readonly<Record<string, Requests>> = {
   "get /:id": () => [{ path: "" }],
   // Live, from the beginning of the story on, and again from a cursor that is not this viewer's.
   "get /:id/stream": () => [],
-  "get /:id/projection": ({ cursors }) => [
+  "get /:id/projection": ({ cursors, entryIds }) => [
     { path: "/projection" },
     { path: "/projection?limit=2" },
+    { path: `/projection?around=${NO_ENTRY}`, about: null },
+    ...entryIds.map((id) => ({ path: `/projection?limit=3&around=${id}`, about: id })),
     ...cursors.flatMap((cursor) => [{ path: `/projection?after=${cursor}` }, { path: `/projection?before=${cursor}` }]),
   ],
   "get /:id/entries/:entry": ({ entryIds }) => [
@@ -38,6 +40,11 @@ const VIEWER_ROUTES: Readonly<Record<string, Requests>> = {
     ...secrets.map(({ word }) => ({ path: `/search?q=${word}`, about: word })),
     { path: "/search?q=the+harbour+boat&limit=20" },
     { path: "/search?q=&from=2020-01-01T00:00Z&limit=20" },
+  ],
+  "get /:id/find": ({ secrets }) => [
+    { path: `/find?q=${NO_WORD}`, about: null },
+    ...secrets.map(({ word }) => ({ path: `/find?q=${word}`, about: word })),
+    { path: "/find?q=the+harbour+boat&limit=50" },
   ],
   "get /:id/capsules/:person": () => EVERYBODY.map((person) => ({ path: `/capsules/${person}` })),
   "get /:id/people": () => [{ path: "/people" }],
@@ -65,6 +72,16 @@ const OPERATOR_ROUTES: Readonly<Record<string, Requests>> = {
     ...entryIds.map((entry_id) => ({ path: "/pins", body: { entry_id, quote: NO_WORD } })),
   ],
   "delete /:id/pins/:pin": () => [{ path: "/pins/p_none" }],
+  "get /:id/versions": ({ requests }) => [
+    { path: "/versions" },
+    ...["never", ...requests].map((of) => ({ path: `/versions?of=${of}` })),
+  ],
+  "post /:id/versions": () => [{ path: "/versions", body: { of: "never" } }],
+  "put /:id/kept": () => [{ path: "/kept", body: { world_id: "w_nowhere" } }],
+  "post /:id/entries/:entry/edit": ({ entryIds }) => [
+    { path: `/entries/${NO_ENTRY}/edit`, body: { text: "" } },
+    ...entryIds.slice(0, 3).map((id) => ({ path: `/entries/${id}/edit`, body: { text: "" } })),
+  ],
   "put /:id/persona": () => [{ path: "/persona", body: {} }],
   // These change a world; a refusal must not say more than it was told.
   "put /:id/presence": () => [{ path: "/presence", body: { present: ["NOWHERE"] } }],
@@ -138,7 +155,8 @@ export function findUndrivenRoutes({ routes, registered }: Pick<CanarySurface, "
   const foreign = registered.filter((one) => !(one in OTHER_ROUTES) && !known.includes(one));
   const undriven = routes.filter((route) => {
     if (route.who === "viewer") return !(nameOf(route) in VIEWER_ROUTES);
-    return route.who === "operator" ? !(nameOf(route) in OPERATOR_ROUTES) : !OWNER_ROUTES.has(nameOf(route));
+    const isWriting = route.who === "operator" || route.who === "player";
+    return isWriting ? !(nameOf(route) in OPERATOR_ROUTES) : !OWNER_ROUTES.has(nameOf(route));
   });
   return [...foreign, ...undriven.map((route) => `${route.who} ${nameOf(route)}`)];
 }
@@ -168,7 +186,7 @@ export async function askEverywhere(
     surface.ask(method, path, { token: await asker.token(), ...more });
   for (const route of surface.routes) {
     const name = nameOf(route);
-    const isOpen = route.who === "viewer" || (route.who === "operator" && viewer === "GEORGE");
+    const isOpen = route.who === "viewer" || ((route.who === "operator" || route.who === "player") && viewer === "GEORGE");
     if (!isOpen) {
       const path = route.path.replace(":id", world).replaceAll(/:\w+/g, "r0");
       const { status, text } = await ask(route.method, path);

@@ -16,6 +16,7 @@ import type {
   StateAtRow,
   StoredInvocation,
   TokenRow,
+  VersionRow,
   VisibleRow,
   WorldReader,
   WorldRow,
@@ -93,6 +94,12 @@ export class SqlWorldReader<C extends ReadSql = ReadSql> implements WorldReader 
 
   find(worldId: string): Awaitable<WorldRow | null> {
     return this.withLineage(this.sql.get<WorldRow>(this.dialect.find, worldId));
+  }
+
+  async lastRecords(): Promise<{ world_id: string; time: string }[]> {
+    const sql = `select world_id, (select e.time from ledger_entry e where e.stream = 'world/' || world.world_id
+order by e.position desc limit 1) as time from world order by world_id`;
+    return (await this.sql.all<{ world_id: string; time: string }>(sql)).map(copy);
   }
 
   async idOf(world: number): Promise<string | null> {
@@ -357,6 +364,15 @@ where world = ? and wseq > ? and wseq <= ? and ${BACKGROUND} order by wseq`;
   async lastCall(world: number): Promise<number> {
     const sql = "select coalesce(max(number), 0) as last from world_call where world = ?";
     return (await this.sql.get<{ last: number }>(sql, world))!.last;
+  }
+
+  async versions(storyId: string, ofRequestId: string | null): Promise<VersionRow[]> {
+    const named = ofRequestId === null ? "" : "and v.of_request_id = ?";
+    const sql = `select v.world, w.world_id, v.story_id, v.of_request_id, v.version_no, v.request_id
+from world_version v join world w on w.number = v.world where v.story_id = ? ${named}
+order by v.of_request_id, v.version_no`;
+    const values = ofRequestId === null ? [storyId] : [storyId, ofRequestId];
+    return (await this.sql.all<VersionRow>(sql, ...values)).map(copy);
   }
 
   async token(sha256: string): Promise<TokenRow | null> {

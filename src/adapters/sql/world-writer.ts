@@ -13,6 +13,7 @@ import type {
   StoredInvocation,
   StoredOnce,
   TokenRow,
+  VersionRow,
   VisibleRow,
   WorldRow,
   WorldWriter,
@@ -34,6 +35,9 @@ export const WORLD_TABLES = [
   "world_call",
   "world_once",
   "world_lineage",
+  "world_version",
+  "world_queue",
+  "world_served",
   "world_state_at",
 ] as const;
 
@@ -80,6 +84,11 @@ export abstract class SqlWorldWriter extends SqlWorldReader<WriteSql> implements
 and position <> (select min(o.position) from world_state_at o where o.world = world_state_at.world)
 and (select count(*) from world_state_at n where n.world = world_state_at.world and n.position > world_state_at.position) >= ?`;
     await this.sql.run(sql, world, keep);
+  }
+
+  async addVersion({ world, story_id, of_request_id, version_no, request_id }: Omit<VersionRow, "world_id">) {
+    const sql = `insert into world_version (world, story_id, of_request_id, version_no, request_id) values (?, ?, ?, ?, ?)`;
+    await this.sql.run(sql, world, story_id, of_request_id, version_no, request_id);
   }
 
   async addPeople(world: number, people: readonly PersonRow[]): Promise<void> {

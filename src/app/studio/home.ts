@@ -147,7 +147,13 @@ async function readWorlds(ports: StudioPorts): Promise<Home["worlds"]> {
   const worlds = await ports.worlds();
   const shown = await Promise.all(
     worlds.map(async ({ world_id, title, world_time, entries }) => {
-      return { world_id, title, world_time, entries, last_line: await ports.lastLine(world_id) };
+      return {
+        world_id,
+        title,
+        world_time: world_time ?? "",
+        entries: entries ?? 0,
+        last_line: await ports.lastLine(world_id),
+      };
     }),
   );
   return shown.sort((a, b) => compareCodePoints(b.last_line?.at ?? "", a.last_line?.at ?? "")).slice(0, MOST_WORLDS);

@@ -16,7 +16,7 @@ const sessions = defineOperation({
       z.strictObject({
         id: z.string().describe("Ends it: DELETE /api/session/ID."),
         label: z.string().describe("Browser and system, as far as they are known."),
-        role: z.enum(["owner", "reviewer", "reader", "operator", "viewer"]),
+        role: z.enum(["owner", "reviewer", "reader", "operator", "player", "viewer"]),
         world_id: z.string().nullable().describe("The world whose token opened it."),
         opened_by: z.enum(["link", "token"]),
         since: z.string(),

@@ -4,7 +4,7 @@ import type { Output } from "../operations.ts";
 export interface OpenSession {
   readonly id: string;
   readonly label: string;
-  readonly role: "owner" | "reviewer" | "reader" | "operator" | "viewer";
+  readonly role: "owner" | "reviewer" | "reader" | "operator" | "player" | "viewer";
   readonly world_id: string | null;
   readonly opened_by: "link" | "token";
   readonly since: string;

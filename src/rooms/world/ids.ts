@@ -88,6 +88,23 @@ export function readCursor(crypto: SyncCrypto, world: WorldKey, viewer: string, 
   return isEqual(makeCursor(crypto, world, viewer, entryId), cursor) ? entryId : null;
 }
 
+/** A place in a list: the item that was seen last, for one viewer and one question. */
+export function makeNext(crypto: SyncCrypto, world: WorldKey, scope: readonly string[], item: string): string {
+  return `n1.${item}.${placeMac(crypto, world, scope, item)}`;
+}
+
+/** The item that a place names, if it was made for this question and viewer, or null. */
+export function readNext(crypto: SyncCrypto, world: WorldKey, scope: readonly string[], next: string): string | null {
+  const [, item, mac] = /^n1\.([A-Za-z0-9_:.-]{1,128})\.([A-Za-z0-9_-]{16})$/.exec(next) ?? [];
+  if (item === undefined || mac === undefined) return null;
+  return isEqual(placeMac(crypto, world, scope, item), mac) ? item : null;
+}
+
+function placeMac(crypto: SyncCrypto, world: WorldKey, scope: readonly string[], item: string): string {
+  const mac = keyed(crypto, world, `next\n${world.world_id}\n${JSON.stringify([...scope, item])}`).subarray(0, 12);
+  return encodeBase64(mac).replaceAll("+", "-").replaceAll("/", "_");
+}
+
 /** The one answer to a cursor that does not hold, whatever the reason. */
 export function invalidCursor(where = "/ui/stream_cursor"): VerbatimError {
   return new VerbatimError("CURSOR_INVALID", { where });

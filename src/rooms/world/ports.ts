@@ -213,12 +213,22 @@ export type BackgroundRow = Pick<EntryRow, "wseq" | "request_id" | "author_id" |
 
 /** Something that points at a line or is kept beside the lines; a later one of its kind and id takes its place. */
 export interface MarkRow {
-  readonly kind: "lore" | "pin" | "persona" | "avatar" | "swipes";
+  readonly kind: "lore" | "pin" | "persona" | "avatar" | "swipes" | "correction";
   readonly id: string;
   /** Counts what was set in a world, so that the newest is known. */
   readonly number: number;
   /** Canonical JSON of what its kind says. */
   readonly body: string;
+}
+
+/** A version of a beat of a story. */
+export interface VersionRow {
+  readonly world: number;
+  readonly world_id: string;
+  readonly story_id: string;
+  readonly of_request_id: string;
+  readonly version_no: number;
+  readonly request_id: string;
 }
 
 /** A mark that is set, or taken away where there is no body. */
@@ -281,6 +291,8 @@ export interface EntryRange {
 export interface WorldReader {
   list(): Promise<Omit<WorldRow, "people" | "lineage">[]>;
   find(worldId: string): Awaitable<WorldRow | null>;
+  /** When something was last recorded in each world. */
+  lastRecords(): Promise<{ readonly world_id: string; readonly time: string }[]>;
   /** The id of a world by its number. */
   idOf(world: number): Promise<string | null>;
   /** Whose rows a world shares, oldest first; none for one whose rows are all its own. */
@@ -299,6 +311,8 @@ export interface WorldReader {
   background(world: number, after: number): Promise<BackgroundRow[]>;
   /** By kind and id, whatever line they point at: the gate must be asked about each. */
   marks(world: number): Promise<MarkRow[]>;
+  /** The versions of a beat, or all of a story, by their numbers. */
+  versions(storyId: string, ofRequestId: string | null): Promise<VersionRow[]>;
   scanVisible(world: number, after: number, upTo: number): Promise<VisibleRow[]>;
   scanPostings(world: number): Promise<PostingRow[]>;
   /** What is not in posting lists yet, in ascending order. */
@@ -337,6 +351,7 @@ export interface WorldWriter extends WorldReader {
   addLineage(world: number, rows: readonly LineageRow[]): Promise<void>;
   /** Keeps what a world was before a record; besides it the first one kept and the newest ones stay. */
   addStateAt(world: number, row: StateAtRow, keep: number): Promise<void>;
+  addVersion(row: Omit<VersionRow, "world_id">): Promise<void>;
   addPeople(world: number, people: readonly PersonRow[]): Promise<void>;
   renamePerson(world: number, personId: string, displayName: string): Promise<void>;
   addEntries(

@@ -6,7 +6,7 @@ import type { Sessions } from "./sessions.ts";
 
 /** Who is asking: the owner of the installation, somebody of a team, or the holder of a token of one world. */
 export interface Caller {
-  readonly role: "owner" | "reviewer" | "reader" | "operator" | "viewer";
+  readonly role: "owner" | "reviewer" | "reader" | "operator" | "player" | "viewer";
   /** Name of a team's token. */
   readonly name?: string;
   readonly world_id: string | null;
@@ -69,7 +69,7 @@ export class Callers {
   async #identifyHash(hash: string): Promise<Caller> {
     const found = await this.#app.call("world.authorize", { token_sha256: hash });
     const { role } = found;
-    if (role !== "operator" && role !== "viewer") throw new VerbatimError("AUTH_REQUIRED");
+    if (role !== "operator" && role !== "player" && role !== "viewer") throw new VerbatimError("AUTH_REQUIRED");
     return { ...found, role, counted_as: hash, session_id: null };
   }
 }

@@ -65,7 +65,7 @@ export const OWN_ROUTES: readonly OwnRoute[] = [
         properties: {
           session: { type: "string", description: "Sent as Authorization: Bearer." },
           id: text,
-          role: { enum: ["owner", "operator", "viewer"] },
+          role: { enum: ["owner", "operator", "player", "viewer"] },
           world_id: { type: ["string", "null"] },
           viewer: { type: ["string", "null"] },
           expires_at: text,

@@ -28,6 +28,7 @@ import { addImportRoutes } from "./world-imports.ts";
 import { addReadingRoutes } from "./world-reading.ts";
 import { answerCall, type Rights, type Variables, type WorldRoute, WorldRouter } from "./world-router.ts";
 import { addTellingRoutes } from "./world-telling.ts";
+import { addVersionRoutes } from "./world-versions.ts";
 import { addWritingRoutes } from "./world-writing.ts";
 
 interface HttpOptions extends AccessOptions, TransportOptions {
@@ -232,6 +233,7 @@ function worldRoutes(app: App, streams: WorldStreams, rights: Rights): Pick<Worl
   addWritingRoutes(router);
   addTellingRoutes(router);
   addImportRoutes(router);
+  addVersionRoutes(router);
   addHistoryRoutes(router);
   return router;
 }

@@ -1,7 +1,16 @@
 import type { App } from "../../app/call.ts";
 import { requireOwner } from "./caller.ts";
 import type { WorldStreams } from "./stream.ts";
-import { type Call, dropAbsent, numberIn, switchIn, viewerIn, type WorldRouter } from "./world-router.ts";
+import {
+  answerCall,
+  type Call,
+  dropAbsent,
+  numberIn,
+  readerIn,
+  switchIn,
+  viewerIn,
+  type WorldRouter,
+} from "./world-router.ts";
 
 const STREAM_HEADERS = {
   "Content-Type": "text/event-stream; charset=utf-8",
@@ -11,7 +20,13 @@ const STREAM_HEADERS = {
 
 /** Routes that show something of a world, each as one viewer may see it, or to the owner only. */
 export function addReadingRoutes(router: WorldRouter, streams: WorldStreams): void {
-  router.route("get", "", "Lists worlds.", { operation: "world.list" }, async (call) => listFor(router.app, call));
+  router.route(
+    "get",
+    "",
+    "Lists worlds.",
+    { operation: "world.list", query: ["q", "order", "versions", "limit", "after"] },
+    async (call) => listFor(router.app, call),
+  );
   router.route("get", "/:id", "Shows a world.", { rightsOf: "world.show" }, async (call, world) =>
     showFor(router.app, call, world),
   );
@@ -24,7 +39,7 @@ export function addReadingRoutes(router: WorldRouter, streams: WorldStreams): vo
       const caller = call.get("caller");
       await router.app.call("world.projection", dropAbsent({ world, viewer: viewerIn(call), limit: 1 }));
       const after = call.req.header("last-event-id") ?? call.req.query("after");
-      const status = caller.role !== "viewer";
+      const status = caller.role === "owner" || caller.role === "operator";
       return new Response(streams.open({ world, viewer: viewerIn(call), after, status }), { headers: STREAM_HEADERS });
     },
   );
@@ -32,15 +47,17 @@ export function addReadingRoutes(router: WorldRouter, streams: WorldStreams): vo
     "get",
     "/:id/projection",
     "Shows a page of lines.",
-    { operation: "world.projection", query: ["viewer", "after", "before", "limit"] },
+    { operation: "world.projection", query: ["viewer", "after", "before", "around", "limit"] },
     async (call, world) => {
-      const { after, before } = call.req.query();
+      const { after, before, around } = call.req.query();
       return router.answer(call, "world.projection", {
         world,
         viewer: viewerIn(call),
         after,
         before,
+        around,
         limit: numberIn(call, "limit"),
+        reader: readerIn(call),
       });
     },
   );
@@ -71,6 +88,25 @@ export function addReadingRoutes(router: WorldRouter, streams: WorldStreams): vo
         person,
         from,
         to,
+        limit: numberIn(call, "limit"),
+      });
+    },
+  );
+  router.route(
+    "get",
+    "/:id/find",
+    "Searches for lines by words, page by page.",
+    { operation: "world.find", query: ["viewer", "q", "person", "from", "to", "limit", "after"] },
+    async (call, world) => {
+      const { q, person, from, to, after } = call.req.query();
+      return router.answer(call, "world.find", {
+        world,
+        viewer: viewerIn(call),
+        query: q ?? "",
+        person,
+        from,
+        to,
+        after,
         limit: numberIn(call, "limit"),
       });
     },
@@ -124,14 +160,11 @@ function wantsNote(call: Call): boolean {
 
 /** Nobody learns of a world they have no right to. */
 async function listFor(app: App, call: Call): Promise<Response> {
-  const { worlds } = await app.call("world.list", {});
-  const { role, world_id } = call.get("caller");
-  if (role === "owner") return call.json({ worlds });
-  return call.json({
-    worlds: worlds
-      .filter((one) => one.world_id === world_id)
-      .map((one) => ({ world_id: one.world_id, title: one.title })),
-  });
+  const { role, world_id, viewer } = call.get("caller");
+  const { q, after, order } = call.req.query();
+  const asked = { q, after, order, versions: switchIn(call, "versions"), limit: numberIn(call, "limit") };
+  if (role === "owner") return answerCall(call, app, "world.list", dropAbsent(asked));
+  return answerCall(call, app, "world.list", dropAbsent({ ...asked, story: world_id, viewer, role: readerIn(call) }));
 }
 
 /** Counts and positions tell what is hidden, so only the owner sees them. */

@@ -133,6 +133,21 @@ export function viewerIn(call: Call): string | undefined {
   return viewerOf(call.get("caller"), call.req.query("viewer"));
 }
 
+/** As whom this call writes: a token says it, never the body. */
+export function senderIn(call: Call): { readonly role: "owner" | "operator" | "player"; readonly person?: string } {
+  const { role, viewer } = call.get("caller");
+  if (role === "operator") return { role };
+  if (role === "player" && viewer !== null) return { role, person: viewer };
+  if (role === "owner") return { role };
+  throw new VerbatimError("OPERATOR_ONLY");
+}
+
+/** With which rights this call reads. */
+export function readerIn(call: Call): "owner" | "operator" | "player" | "viewer" {
+  const { role } = call.get("caller");
+  return role === "owner" || role === "operator" || role === "player" ? role : "viewer";
+}
+
 /** A number of the query; what is none is refused by the operation. */
 export function numberIn(call: Call, name: string): number | undefined {
   const text = call.req.query(name);

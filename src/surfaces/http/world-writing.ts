@@ -1,5 +1,5 @@
 import { readInput, readStrict } from "./body.ts";
-import { keyOf, REPLAYED, viewerIn, type WorldRouter } from "./world-router.ts";
+import { dropAbsent, keyOf, REPLAYED, senderIn, viewerIn, type WorldRouter, wordIn } from "./world-router.ts";
 
 /** 65,536 bytes of text take up to six times as many in their longest spelling. */
 const INVOCATION_LIMIT = 512 * 1024;
@@ -21,9 +21,13 @@ export function addWritingRoutes(router: WorldRouter): void {
     "post",
     "/:id/invocations",
     "Runs an invocation envelope.",
-    { rightsOf: "world.invoke" },
+    { rightsOf: "world.invoke", query: ["speaker", "corrects", "writer"] },
     async (call, world) => {
-      const done = await router.app.call("world.invoke", { world, envelope: await readStrict(call, INVOCATION_LIMIT) });
+      const { speaker, corrects } = call.req.query();
+      const envelope = await readStrict(call, INVOCATION_LIMIT);
+      const writer = call.req.query("writer") === undefined ? undefined : wordIn(call, "writer", ["on", "off"]);
+      const wishes = dropAbsent({ speaker, corrects, writer });
+      const done = await router.app.call("world.invoke", { world, envelope, ...wishes, ...senderIn(call) });
       const headers = { ...done.headers, ...(done.replayed ? REPLAYED : {}) };
       return call.body(done.body, 200, { "Content-Type": "application/json; charset=utf-8", ...headers });
     },
@@ -33,14 +37,16 @@ export function addWritingRoutes(router: WorldRouter): void {
     "/:id/invocations/:request",
     "Shows the state of an invocation.",
     { operation: "world.invocation" },
-    async (call, world) => router.answer(call, "world.invocation", { world, request_id: call.req.param("request") }),
+    async (call, world) =>
+      router.answer(call, "world.invocation", { world, request_id: call.req.param("request"), ...senderIn(call) }),
   );
   router.route(
     "delete",
     "/:id/invocations/:request",
     "Stops the writer of a running beat.",
     { operation: "world.stop" },
-    async (call, world) => router.answer(call, "world.stop", { world, request_id: call.req.param("request") }),
+    async (call, world) =>
+      router.answer(call, "world.stop", { world, request_id: call.req.param("request"), ...senderIn(call) }),
   );
   router.route("post", "/:id/people", "Adds a person.", { operation: "world.people-add" }, async (call, world) =>
     router.answer(call, "world.people-add", { ...(await readInput(call)), world, key: keyOf(call) }),

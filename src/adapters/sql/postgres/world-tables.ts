@@ -15,6 +15,7 @@ import type { PostgresReadConnection, PostgresWriteConnection } from "./connecti
 import { WORLD_GUARDS } from "./migrations/0006-world.ts";
 import { ONCE_GUARDS } from "./migrations/0013-world-once.ts";
 import { LINEAGE_GUARDS } from "./migrations/0016-world-lineage.ts";
+import { VERSION_GUARDS } from "./migrations/0022-world-play.ts";
 import { toReadSql, toWriteSql } from "./numbered.ts";
 
 /** The world room's tables in PostgreSQL. */
@@ -109,7 +110,7 @@ async function findMissing(connection: PostgresReadConnection): Promise<string[]
 where c.relnamespace = current_schema()::regnamespace and t.tgenabled = 'A'`,
   );
   const there = new Set(rows.map(({ name }) => name));
-  return [...WORLD_GUARDS, ...ONCE_GUARDS, ...LINEAGE_GUARDS].filter((name) => !there.has(name));
+  return [...WORLD_GUARDS, ...ONCE_GUARDS, ...LINEAGE_GUARDS, ...VERSION_GUARDS].filter((name) => !there.has(name));
 }
 
 // The owner of the schema may be somebody whom row-level security does not hold back.

@@ -16,6 +16,7 @@ import type { SqliteValue } from "./driver.ts";
 import { WORLD_GUARDS } from "./migrations/0006-world.ts";
 import { ONCE_GUARDS } from "./migrations/0013-world-once.ts";
 import { LINEAGE_GUARDS } from "./migrations/0016-world-lineage.ts";
+import { VERSION_GUARDS } from "./migrations/0022-world-play.ts";
 
 const FIND = toFind(
   `(select json_group_array(json_array(number, person_id, display_name)) from
@@ -128,7 +129,7 @@ class SqliteWorldWriter extends SqlWorldWriter {
 async function findMissing(connection: SqliteReadConnection): Promise<string[]> {
   const rows = connection.all<{ name: string }>("select name from sqlite_schema where type = 'trigger'");
   const there = new Set(rows.map(({ name }) => name));
-  return [...WORLD_GUARDS, ...ONCE_GUARDS, ...LINEAGE_GUARDS].filter((name) => !there.has(name));
+  return [...WORLD_GUARDS, ...ONCE_GUARDS, ...LINEAGE_GUARDS, ...VERSION_GUARDS].filter((name) => !there.has(name));
 }
 
 /** Takes a world out of a store: its rows, and the bodies of its records. The guards are back afterwards. */

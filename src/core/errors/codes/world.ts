@@ -119,7 +119,24 @@ export const WORLD_CODES = {
   WRITER_AS_OPERATOR: refusal("The writer speaks for the operator.", WRITER_FIX),
   WRITER_LINT_META: refusal("A line talks about the machinery.", WRITER_FIX),
   WRITER_LINT_TIME_JUMP: refusal("A line skips time.", WRITER_FIX),
-  PERSON_NOT_PRESENT: refusal("A person who is not present acts.", WRITER_FIX),
+  PERSON_NOT_PRESENT: {
+    exit: 1,
+    http: 422,
+    says: "A person who is not present acts.",
+    fix: "Let the person come in first, or let somebody act who is here.",
+  },
+  VERSION_NOT_FOUND: {
+    exit: 2,
+    http: 404,
+    says: "There is no such version.",
+    fix: { cli: "List them: verbatim world versions", mcp: "List the versions.", http: "List the versions." },
+  },
+  CORRECTION_NOT_YOURS: {
+    exit: 1,
+    http: 403,
+    says: "Only the author of a line corrects it.",
+    fix: "Correct a line of your own.",
+  },
   ENTRY_TOO_LARGE: refusal(
     "The newest line is larger than the whole pack may be.",
     "Use a model with a larger window.",

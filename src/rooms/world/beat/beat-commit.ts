@@ -10,16 +10,15 @@ import { streamOf } from "../history/state.ts";
 import type { Frame } from "../knowledge/frames.ts";
 import type { ChosenTurns } from "../knowledge/turns.ts";
 import type { WorldPorts, WorldWriteTransaction } from "../operations/ports.ts";
-import { type Author, defaultVisibility } from "../people/cast.ts";
 import { type OpenWorld, openRow } from "../projection/reading.ts";
 import type { ClockMove } from "../time/clock.ts";
 import type { BeatOutcome } from "../writer/beat-loop.ts";
-import type { AcceptedLine } from "../writer/output.ts";
 import { toWriteBundle } from "./bundle.ts";
 import { KEEP_CALLS, toCallRows } from "./calls.ts";
 import { type InvocationLease, requireLease } from "./claims.ts";
 import { toDone, type ValidInvocation } from "./invocation.ts";
 import { makeOutcome } from "./outcome.ts";
+import { toSpokenLine } from "./speaker.ts";
 import type { Writing } from "./writing.ts";
 
 /** What a beat came to. */
@@ -39,17 +38,18 @@ export async function commitBeat(
   work: BeatWork,
   headers: Readonly<Record<string, string>>,
 ): Promise<string> {
-  const { world_id, envelope, body_sha256, cursor } = checked;
+  const { world_id, envelope, body_sha256, cursor, speaker } = checked;
   const { move, frames, turns, writing, outcome } = work;
   const write = async (tx: WorldWriteTransaction): Promise<string> => {
     const row = await tx.world.hold(world_id);
     const stored = await requireLease(tx, row, lease);
     const before = openRow(row!);
+    const spoken = toSpokenLine(before.cast, checked, envelope.operator.input_text);
     const bundle = toWriteBundle(ports.crypto, before.state, {
       request_id: envelope.request_id,
       created_at_world: move.world_time,
       proposed_by: toProposer(envelope, outcome),
-      lines: [...toUserLine(before, envelope), ...outcome.lines],
+      lines: [...(spoken === null ? [] : [spoken]), ...outcome.lines],
     });
     const record = {
       beat_no: before.state.next_beat,
@@ -61,6 +61,10 @@ export async function commitBeat(
       paused: move.paused,
       present: [...before.state.present],
       scene_no: before.state.scene_no,
+      speaker: speaker.id,
+      spoke: spoken !== null,
+      corrects: checked.corrects?.entry_id ?? null,
+      ran_writer: checked.runs_writer,
       write_bundle: bundle,
       due: [...move.due],
       packs: frames.flatMap(({ made }) => made),
@@ -78,6 +82,7 @@ export async function commitBeat(
       pins: frames.flatMap(({ plan, parts }) => toSent(plan.actor, parts.told.pinned)),
       ...(turns === null ? {} : { turns: { kind: turns.kind, chosen: [...turns.chosen] } }),
       result: outcome.result,
+      code: outcome.error?.code ?? null,
     };
     const head = await tx.ledger.head(streamOf(world_id));
     const position = (head?.position ?? -1) + 1;
@@ -85,7 +90,7 @@ export async function commitBeat(
     const after: OpenWorld = { ...before, state: rows.effects.state };
     const parts = {
       request_id: envelope.request_id,
-      viewer: before.cast.operator_id,
+      viewer: speaker.viewer,
       mode: "BEAT",
       cursor,
       bundle,
@@ -99,7 +104,7 @@ export async function commitBeat(
     if (keeping !== undefined) await keeping;
     await writeRows(tx.world, before, rows);
     await keepCalls(tx, lease.number, writing);
-    await tx.world.putInvocation(lease.number, toDone(stored, text, headers));
+    await tx.world.putInvocation(lease.number, toDone(stored, text, headers, { position, viewer: speaker.viewer }));
     await tx.world.setLock(lease.number, null, 0);
     return text;
   };
@@ -115,13 +120,6 @@ export async function keepCalls(tx: WorldWriteTransaction, world: number, writin
 function refuseEdit(thrown: unknown): never {
   if (!isVerbatimError(thrown) || thrown.code !== "STORE_REFUSED") throw thrown;
   throw new VerbatimError("APPEND_ONLY", { message: thrown.message, cause: thrown });
-}
-
-function toUserLine(world: OpenWorld, envelope: Envelope): AcceptedLine[] {
-  const text = envelope.operator.input_text;
-  if (text === "") return [];
-  const author: Author = { author_id: world.cast.operator_id, author_class: "OPERATOR" };
-  return [{ author, channel: "USER", text, visibility: defaultVisibility(world.cast, author) }];
 }
 
 /** What a pass was sent besides what was lived, by the ids of its lines. */

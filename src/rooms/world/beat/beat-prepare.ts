@@ -1,11 +1,15 @@
 import type { Capsules } from "../knowledge/capsules.ts";
-import { type Frame, makeFrame, planPasses, requireFits } from "../knowledge/frames.ts";
+import { type Frame, makeFrame, planPasses, requireFits, type Said } from "../knowledge/frames.ts";
+import { isAllowed } from "../knowledge/gate.ts";
 import { type ChosenTurns, chooseTurns } from "../knowledge/turns.ts";
 import type { WorldPorts } from "../operations/ports.ts";
+import { nameOf, WORLD } from "../people/cast.ts";
 import { loadWorld, type OpenWorld } from "../projection/reading.ts";
-import { type ClockMove, moveClock } from "../time/clock.ts";
+import type { Settings } from "../settings.ts";
+import { type ClockMove, moveClock, repeatMove } from "../time/clock.ts";
 import { isStopRequested } from "./claims.ts";
 import type { ValidInvocation } from "./invocation.ts";
+import { requireHere, toSpokenLine } from "./speaker.ts";
 import { rulesOf } from "./writing.ts";
 
 interface Prepared {
@@ -16,6 +20,27 @@ interface Prepared {
   readonly stopped: boolean;
 }
 
+/** Settings with one of their writers for all passes. */
+function withWriter(settings: Settings, name: string | null): Settings {
+  const writer = name === null ? undefined : settings.writers?.[name];
+  return writer === undefined ? settings : { ...settings, writer, casting: {} };
+}
+
+/** The speaker's words as passes are sent them: a pass that may not have the line hears silence. */
+function toSaid(world: OpenWorld, checked: ValidInvocation, speaker: string): Said {
+  const { cast } = world;
+  const { input_text } = checked.envelope.operator;
+  const line = toSpokenLine(cast, checked, input_text);
+  const name = speaker === WORLD ? null : nameOf(cast, speaker);
+  return {
+    whole: { name, text: input_text },
+    heardBy: (view) =>
+      line === null || isAllowed(cast, view, line)
+        ? { name, text: input_text }
+        : { name: cast.operator_name, text: "" },
+  };
+}
+
 /** Clock and frames, before any writer is called. `elapsed_ms` is the real time since time last began to count. */
 export async function prepareBeat(
   ports: WorldPorts,
@@ -23,35 +48,44 @@ export async function prepareBeat(
   checked: ValidInvocation,
   elapsed_ms: number,
 ): Promise<Prepared> {
-  const { envelope, world_id } = checked;
+  const { envelope, world_id, speaker } = checked;
+  const runs_writer = checked.runs_writer && (checked.again?.lines ?? null) === null;
   return ports.store.read(async (tx) => {
     const before = await loadWorld(tx.world, world_id);
     const { time, pause_time } = envelope.declared_overrides;
     const { clock_ms, zone, paused, settings } = before.state;
     const items = await tx.world.calendar(before.number);
-    const move = moveClock(
-      ports.zones,
-      { clock_ms, zone, paused, policy: settings.time_policy },
-      { kind: "BEAT", ...time, pause_time, elapsed_ms },
-      items,
-    );
+    const { again } = checked;
+    const move =
+      again === undefined
+        ? moveClock(
+            ports.zones,
+            { clock_ms, zone, paused, policy: settings.time_policy },
+            { kind: "BEAT", ...time, pause_time, elapsed_ms },
+            items,
+          )
+        : repeatMove(ports.zones, clock_ms, again.clock, items);
     const due = new Set(move.due);
-    const world: OpenWorld = { ...before, state: { ...before.state, clock_ms: move.clock_ms, zone: move.zone } };
-    const said = envelope.operator.input_text;
-    const turns = settings.cast === "turns" ? await chooseTurns(tx.world, world, said) : null;
+    const moved = { ...before.state, clock_ms: move.clock_ms, zone: move.zone };
+    const world: OpenWorld = { ...before, state: { ...moved, settings: withWriter(settings, again?.writer ?? null) } };
+    requireHere(world.cast, checked);
+    const said = toSaid(world, checked, speaker.id);
+    const heard = said.heardBy({ kind: "room", present: world.cast.present }).text;
+    const turns = runs_writer && settings.cast === "turns" ? await chooseTurns(tx.world, world, heard) : null;
     const request = {
       request_id: envelope.request_id,
       world_time: move.world_time,
-      operator_text: said,
+      said,
       turns,
       rules: rulesOf(world, ports).text,
       capsules,
       // What becomes due with this beat is an opportunity of this beat already.
       calendar: items.map((row) => (due.has(row.item_id) ? { ...row, state: "DUE" as const } : row)),
     };
-    requireFits(ports, world, request);
+    const passes = runs_writer ? planPasses(world, turns) : [];
+    if (runs_writer) requireFits(ports, world, request);
     const frames: Frame[] = [];
-    for (const pass of planPasses(world, turns)) frames.push(await makeFrame(ports, tx.world, world, pass, request));
+    for (const pass of passes) frames.push(await makeFrame(ports, tx.world, world, pass, request));
     // Someone may have pressed Stop while this beat waited for its turn.
     const stopped = isStopRequested(await tx.world.invocation(before.number, envelope.request_id));
     return { world, move, frames, turns, stopped };

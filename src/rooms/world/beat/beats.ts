@@ -8,7 +8,7 @@ import { Reachability } from "../operations/reachability.ts";
 import { Hub } from "../projection/hub.ts";
 import { loadWorld } from "../projection/reading.ts";
 import { toolLimitsOf } from "../settings.ts";
-import { runBeat } from "../writer/beat-loop.ts";
+import { type BeatOutcome, runBeat } from "../writer/beat-loop.ts";
 import { type BeatWork, commitBeat, keepCalls } from "./beat-commit.ts";
 import { prepareBeat } from "./beat-prepare.ts";
 import { Releases } from "./beat-release.ts";
@@ -18,6 +18,8 @@ import {
   BEAT_CODE,
   BEAT_RESULT,
   checkInvocation,
+  SENT_BY_OWNER,
+  type Sending,
   toDone,
   toReplay,
   type ValidInvocation,
@@ -50,8 +52,12 @@ export class Beats {
   }
 
   /** Runs an invocation, or answers it from what was stored. */
-  async invoke(worldId: string, value: JsonValue): Promise<Answer> {
-    const checked = await checkInvocation(this.#ports, worldId, value);
+  async invoke(worldId: string, value: JsonValue, sending: Sending = SENT_BY_OWNER): Promise<Answer> {
+    return this.live(await checkInvocation(this.#ports, worldId, value, sending));
+  }
+
+  /** The same for an invocation that was checked. */
+  async live(checked: ValidInvocation): Promise<Answer> {
     const run = checked.envelope.mode.kind === "NO_OP" ? this.#refresh(checked) : this.#beat(checked);
     const answer = await run.catch(refuseAsUnavailable);
     if (answer.replayed) this.metrics.count("replays_total");
@@ -70,7 +76,7 @@ export class Beats {
 
   /** NO_OP: shows, writes nothing but its own answer. */
   async #refresh(checked: ValidInvocation): Promise<Answer> {
-    const { world_id, envelope, body_sha256, cursor } = checked;
+    const { world_id, envelope, body_sha256, cursor, speaker } = checked;
     const { request_id } = envelope;
     const ports = this.#ports;
     await this.#releases.settle();
@@ -80,11 +86,11 @@ export class Beats {
     const headers = { [BEAT_RESULT]: "REFRESH" };
     const show = async (tx: WorldWriteTransaction): Promise<string> => {
       const world = await loadWorld(tx.world, world_id);
-      const parts = { request_id, viewer: world.cast.operator_id, mode: "NO_OP", cursor, bundle: null } as const;
+      const parts = { request_id, viewer: speaker.viewer, mode: "NO_OP", cursor, bundle: null } as const;
       const text = JSON.stringify(await makeOutcome(ports, tx.world, world, world, parts));
       const stored = await tx.world.invocation(world.number, request_id);
       if (stored?.status === "PENDING" && stored.fence === claimed.fence) {
-        await tx.world.putInvocation(world.number, toDone(stored, text, headers));
+        await tx.world.putInvocation(world.number, toDone(stored, text, headers, null));
       }
       return text;
     };
@@ -150,11 +156,10 @@ export class Beats {
       const writing = new Writing(ports, this.hub, world, frames, {
         request_id: envelope.request_id,
         invoker_id: envelope.invoker.invoker_id,
-        operator_text: envelope.operator.input_text,
         world_time: move.world_time,
         signal: abort.signal,
       });
-      const outcome = await runBeat(
+      const written = await runBeat(
         {
           cast: world.cast,
           zones: ports.zones,
@@ -165,6 +170,7 @@ export class Beats {
         },
         writing,
       );
+      const outcome = toOutcome(checked, written);
       used.tools = outcome.tool_calls;
       this.metrics.observe("writer_seconds", writing.elapsed());
       for (const tool of writing.toolsAsked) this.metrics.count("tool_calls_total", { name: "tool", value: tool });
@@ -227,6 +233,13 @@ export class Beats {
   #elapsed(worldId: string): number {
     return this.#ports.pace.elapsed() - (this.#marks.get(worldId) ?? this.#started);
   }
+}
+
+/** What a beat came to where no writer was asked: the line alone, or the lines that its caller gives. */
+function toOutcome({ runs_writer, again }: ValidInvocation, written: BeatOutcome): BeatOutcome {
+  const lines = again?.lines ?? null;
+  if (lines !== null) return { ...written, lines, result: lines.length > 0 ? "WROTE" : "SILENCE" };
+  return runs_writer ? written : { ...written, result: "LINE" };
 }
 
 /** A store that takes no writes is a state that passes, whatever the reason: the caller keeps the text and tries again. */

@@ -20,7 +20,6 @@ import type { CallRecord } from "./calls.ts";
 interface WritingRequest {
   readonly request_id: string;
   readonly invoker_id: string;
-  readonly operator_text: string;
   readonly world_time: string;
   readonly signal: AbortSignal;
 }
@@ -91,7 +90,7 @@ export class Writing implements BeatPorts {
   }
 
   async #ask(call: ModelCall): Promise<ModelAnswer> {
-    const { signal, operator_text, invoker_id } = this.#request;
+    const { signal, invoker_id } = this.#request;
     this.#usage = { input: null, output: null };
     this.#facts = null;
     this.#why = "";
@@ -101,7 +100,8 @@ export class Writing implements BeatPorts {
     if (writer.kind === "scripted") {
       const { cast, state } = this.#world;
       const scripted = this.#scripted ?? new ScriptedWriter(this.#ports.graphemes, null, []);
-      return { raw: scripted.answer({ call, cast, beat_no: state.next_beat, operator_text }) };
+      const said = this.#frame(call.plan).parts.said.text;
+      return { raw: scripted.answer({ call, cast, beat_no: state.next_beat, operator_text: said }) };
     }
     const pair = pairOf(writer);
     if (pair !== null && !(await mayBeSent(this.#ports, this.#world.state.world_id, pair))) {

@@ -5,7 +5,7 @@ import { WORLD_RECORDS } from "../contracts/records.ts";
 import type { WorldPorts, WorldReadTransaction } from "../operations/ports.ts";
 import type { LineageRow } from "../ports.ts";
 import { loadWorld, resolveCursor, viewerView } from "../projection/reading.ts";
-import { plantCopy, type Target } from "./history.ts";
+import { listVersion, numberVersion, plantCopy, type Target } from "./history.ts";
 import { type Image, imageAfter, parseImage, replay, storeImage, toImage } from "./image.ts";
 import { type LineageRecord, readAncestors, readRecord, readRecords, toRecord } from "./lineage.ts";
 import { makeOnce, type OnceKey } from "./once.ts";
@@ -98,7 +98,8 @@ export async function plantFork<T extends object>(
   return makeOnce<T>(ports, once, async (tx) => {
     const stream = streamOf(target.world_id);
     if ((await tx.ledger.head(stream)) !== null) throw exists(target.world_id);
-    const entry = WORLD_RECORDS.make("WORLD_FORKED", ports.actor, body);
+    const planted = { ...body, ...(await numberVersion(tx.world, target.version)) };
+    const entry = WORLD_RECORDS.make("WORLD_FORKED", ports.actor, planted);
     const [sealed] = await tx.ledger.append(stream, 0, [entry]);
     const forked = replay(image, [toRecord(sealed!, target.world_id, null)]);
     const number = await tx.world.addWorld(target.world_id, formatState(forked.state));
@@ -106,6 +107,7 @@ export async function plantFork<T extends object>(
     await tx.world.addCalendar(number, forked.calendar);
     if ((forked.marks ?? []).length > 0) await tx.world.setMarks(number, forked.marks!);
     await tx.world.addLineage(number, lineage);
+    await listVersion(tx.world, number, forked.state);
     await storeImage(tx.world, number, forked, 1);
     return { world: number, value };
   });

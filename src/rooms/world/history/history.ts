@@ -4,8 +4,9 @@ import { toHex } from "../../../core/hex.ts";
 import { formatTime } from "../../../core/time.ts";
 import { decodeBase64, encodeBase64 } from "../../../core/trust/base64.ts";
 import type { TrustPolicy } from "../../../core/trust/index.ts";
-import { WORLD_RECORDS } from "../contracts/records.ts";
+import { type NewWorldRecord, WORLD_RECORDS } from "../contracts/records.ts";
 import type { WorldPorts } from "../operations/ports.ts";
+import type { WorldWriter } from "../ports.ts";
 import { loadWorld } from "../projection/reading.ts";
 import { writeRows } from "./commit.ts";
 import { judgeSignature } from "./export-signature.ts";
@@ -14,7 +15,7 @@ import { storeImage } from "./image.ts";
 import { type LineageRecord, readAncestors, readRecords, toPlaced, toRecord } from "./lineage.ts";
 import { makeRows } from "./make-rows.ts";
 import { makeOnce, type OnceKey } from "./once.ts";
-import { formatState, streamOf } from "./state.ts";
+import { formatState, streamOf, type VersionOf, type WorldState } from "./state.ts";
 import { type FileOutcome, formatWorldFile, WORLD_FORMAT } from "./world-file.ts";
 import { exists, requireWorldId } from "./worlds.ts";
 
@@ -31,6 +32,28 @@ export interface Target {
   /** The same key keeps ids and cursors valid. */
   readonly world_key: string;
   readonly outcomes: readonly FileOutcome[];
+  /** Which beat the world lives again. */
+  readonly version?: Omit<VersionOf, "version_no">;
+}
+
+/** What the first record of a version says of it; its number is the next of that beat. */
+export async function numberVersion(
+  tables: WorldWriter,
+  version: Target["version"],
+): Promise<Partial<NewWorldRecord<"WORLD_FORKED">>> {
+  if (version === undefined) return {};
+  const { story_id, of, request_id } = version;
+  // Others who make one wait here, so that no number is given twice.
+  await tables.hold(story_id);
+  const last = (await tables.versions(story_id, of)).at(-1)?.version_no ?? 1;
+  return { purpose: "VERSION", story_id, of_request_id: of, version_no: last + 1, request_id };
+}
+
+/** Lists a version with those of its beat. */
+export async function listVersion(tables: WorldWriter, world: number, { story }: WorldState): Promise<void> {
+  if (story === undefined) return;
+  const { story_id, of, version_no, request_id } = story;
+  await tables.addVersion({ world, story_id, of_request_id: of, version_no, request_id });
 }
 
 /** Writes a world that begins with the records of another one, with rows of its own for all of them. */
@@ -54,11 +77,13 @@ export async function plantCopy<T extends object>(
   return makeOnce<T>(ports, once, async (tx) => {
     const stream = streamOf(target.world_id);
     if ((await tx.ledger.head(stream)) !== null) throw exists(target.world_id);
-    const entry = WORLD_RECORDS.make("WORLD_FORKED", ports.actor, body);
+    const planted = { ...body, ...(await numberVersion(tx.world, target.version)) };
+    const entry = WORLD_RECORDS.make("WORLD_FORKED", ports.actor, planted);
     const [sealed] = await tx.ledger.append(stream, 0, [entry]);
     const rows = makeRows(ports.crypto, null, toPlaced([...records, toRecord(sealed!, target.world_id, null)]));
     const number = await tx.world.addWorld(target.world_id, formatState(rows.effects.state));
     await writeRows(tx.world, { number }, rows);
+    await listVersion(tx.world, number, rows.effects.state);
     await storeImage(tx.world, number, rows.effects, 1);
     for (const { request_id, body_sha256, outcome, headers } of target.outcomes) {
       const row = { request_id, body_sha256, status: "DONE", fence: 1, lease_until: 0, outcome, headers } as const;

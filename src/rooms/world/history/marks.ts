@@ -58,6 +58,11 @@ export function personaMark({ name }: WorldRecordBody<"WORLD_PERSONA_SET">, entr
   return { kind: "persona", id: "operator", body: formatCanonical({ name, entry_id: entries[0]?.entry_id ?? null }) };
 }
 
+/** A correction goes by the line it was made by. */
+export function correctionMark(corrects: string, entryId: string): Mark {
+  return { kind: "correction", id: entryId, body: formatCanonical({ corrects }) };
+}
+
 export interface AvatarMark {
   readonly sha256: string;
   readonly media_type: string;

@@ -18,7 +18,7 @@ import {
   type PersonRow,
 } from "../ports.ts";
 import { parseInstant } from "../time/instant.ts";
-import { avatarMark, importMarks, loreMark, personaMark, pinMark, withMarks } from "./marks.ts";
+import { avatarMark, correctionMark, importMarks, loreMark, personaMark, pinMark, withMarks } from "./marks.ts";
 import type { StoredPack, WorldState } from "./state.ts";
 
 /** What one record does to the tables. */
@@ -64,6 +64,10 @@ export function reduceRecord(before: WorldState | null, record: ReducibleRecord,
       return { ...nothing, renamed: [record.body] };
     case "WORLD_PRESENCE_SET":
       return { ...nothing, state: { ...before, present: record.body.present } };
+    case "WORLD_VERSION_KEPT": {
+      const kept = before.kept ?? [before.world_id];
+      return { ...nothing, state: { ...before, kept: [...kept, record.body.world_id] } };
+    }
     case "WORLD_TURN_SET":
       return { ...nothing, state: { ...before, next_turn: record.body.next } };
     case "WORLD_SCENE_SET": {
@@ -152,8 +156,14 @@ function create({ world_id, world_key, settings, clock_ms, people }: WorldRecord
 }
 
 function fork(before: WorldState, body: WorldRecordBody<"WORLD_FORKED">): WorldState {
+  const { story: _, kept: __, ...shared } = before;
+  const { purpose, story_id, of_request_id, version_no, request_id } = body;
+  const isVersion = purpose !== undefined && story_id !== undefined && of_request_id !== undefined;
   return {
-    ...before,
+    ...shared,
+    ...(isVersion && version_no !== undefined && request_id !== undefined
+      ? { story: { story_id, of: of_request_id, version_no, request_id } }
+      : {}),
     world_id: body.world_id,
     world_key: body.world_key,
     parent: { world_id: body.parent_world_id, position: body.parent_position },
@@ -264,7 +274,7 @@ function reduceBeat(before: WorldState, body: UnsealedBeat["body"], position: nu
     script_used: used.length === 0 ? before.script_used : [...before.script_used, ...used],
   };
   const state = withRare(lived, before, body.turns);
-  return {
+  const effects: Effects = {
     state,
     people: NOTHING.people,
     renamed: NOTHING.renamed,
@@ -274,16 +284,23 @@ function reduceBeat(before: WorldState, body: UnsealedBeat["body"], position: nu
     messages: NOTHING.messages,
     marks: NOTHING.marks,
   };
+  const [corrected, by] = [body.corrects ?? null, entries[0]];
+  return corrected === null || by === undefined
+    ? effects
+    : withMarks(effects, [correctionMark(corrected, by.entry_id)]);
 }
 
 /** What few worlds have, and what a beat of turns leaves of it: a turn that somebody gave is spent. */
 function withRare(lived: WorldState, before: WorldState, turns: UnsealedBeat["body"]["turns"]): WorldState {
-  const { marks, next_turn, last_turn } = before;
-  if (marks === undefined && next_turn === undefined && last_turn === undefined && turns === undefined) return lived;
+  const { marks, next_turn, last_turn, story, kept } = before;
+  const isPlain = marks === undefined && next_turn === undefined && last_turn === undefined && turns === undefined;
+  if (isPlain && story === undefined && kept === undefined) return lived;
   const last = turns?.chosen.at(-1) ?? last_turn;
   return {
     ...lived,
     ...(marks === undefined ? {} : { marks }),
+    ...(story === undefined ? {} : { story }),
+    ...(kept === undefined ? {} : { kept }),
     ...(next_turn === undefined || turns !== undefined ? {} : { next_turn }),
     ...(last === undefined ? {} : { last_turn: last }),
   };

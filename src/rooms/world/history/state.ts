@@ -14,11 +14,23 @@ export interface StoredPack {
   readonly cap?: number;
 }
 
+/** A version: the beat, by its first request id, that it lives again under a request id of its own. */
+export interface VersionOf {
+  readonly story_id: string;
+  readonly of: string;
+  readonly version_no: number;
+  readonly request_id: string;
+}
+
 /** What a world is at one position of its stream. Derived from the records, nothing else. */
 export interface WorldState {
   readonly world_id: string;
   readonly world_key: string;
   readonly parent: { readonly world_id: string; readonly position: number } | null;
+  /** Which beat of which story this is a version of; absent for a world that is no version. */
+  readonly story?: VersionOf;
+  /** Versions that were kept in this story, the kept one last; absent where it was always the root. */
+  readonly kept?: readonly string[];
   readonly settings: Settings;
   readonly clock_ms: number;
   readonly zone: string;
@@ -64,7 +76,10 @@ function formatSteady(state: WorldState): string {
   const known = steadyTexts.get(state.settings);
   if (known !== undefined && isSteady(known.state, state)) return known.text;
   let text = "";
-  for (let i = FIRST_STEADY; i < STATE_KEYS.length; i++) text += STATE_LABELS[i]! + formatPart(state[STATE_KEYS[i]!]);
+  for (let i = FIRST_STEADY; i < STATE_KEYS.length; i++) {
+    const part = state[STATE_KEYS[i]!];
+    if (part !== undefined) text += STATE_LABELS[i]! + formatPart(part);
+  }
   text += "}";
   steadyTexts.set(state.settings, { state, text });
   return text;
@@ -89,6 +104,7 @@ function formatPart(part: WorldState[keyof WorldState]): string {
 /** Members of a state in the order of canonical JSON; a record, so that none can be left out. */
 const STATE_MEMBERS: Readonly<Record<keyof WorldState, true>> = {
   clock_ms: true,
+  kept: true,
   last_turn: true,
   marks: true,
   next_beat: true,
@@ -106,6 +122,7 @@ const STATE_MEMBERS: Readonly<Record<keyof WorldState, true>> = {
   scene_no: true,
   script_used: true,
   settings: true,
+  story: true,
   world_id: true,
   world_key: true,
   zone: true,
@@ -137,6 +154,16 @@ export function rememberState(text: string, state: WorldState): void {
 /** Name of a world's stream in the ledger. */
 export function streamOf(worldId: string): string {
   return `world/${worldId}`;
+}
+
+/** The story a world belongs to: that of its root, which for a world that is no version is itself. */
+export function storyOf({ world_id, story }: Pick<WorldState, "world_id" | "story">): string {
+  return story?.story_id ?? world_id;
+}
+
+/** Which version of a story its clients open, given the state of its root. */
+export function keptOf({ world_id, kept }: Pick<WorldState, "world_id" | "kept">): string {
+  return kept?.at(-1) ?? world_id;
 }
 
 /** The key of a world's ids. */

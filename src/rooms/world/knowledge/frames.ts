@@ -32,10 +32,16 @@ import { type ChosenTurns, candidatesOf } from "./turns.ts";
 
 type Ports = Pick<WorldPorts, "crypto" | "graphemes" | "tokenizer" | "zones">;
 
+/** What was just said: all of it, and what each view may hear of it. */
+export interface Said {
+  readonly whole: FrameParts["said"];
+  heardBy(view: View): FrameParts["said"];
+}
+
 interface FrameRequest {
   readonly request_id: string;
   readonly world_time: string;
-  readonly operator_text: string;
+  readonly said: Said;
   readonly rules: string;
   readonly capsules: Capsules;
   /** Whose turn it is, in a world of turns. */
@@ -93,18 +99,19 @@ export function requireFits(ports: Ports, world: OpenWorld, request: FrameReques
   const usable = usableOf(settings);
   const trigger = triggerAt(usable, settings.context.threshold_percent);
   const limit = trigger - spareOf(usable);
-  const measure = (operator_text: string) =>
+  const { whole } = request.said;
+  const measure = (text: string) =>
     boundOf(usable, "notes") +
     Math.max(
       0,
       ...planPasses(world, request.turns).map(({ plan }) =>
-        loadOf(ports, world, request.rules, bareParts(world, plan, { ...request, operator_text })),
+        loadOf(ports, world, request.rules, bareParts(plan, request, { ...whole, text })),
       ),
     );
-  const load = measure(request.operator_text);
+  const load = measure(whole.text);
   if (load < limit) return;
   const empty = measure("");
-  const bytes = utf8Length(request.operator_text);
+  const bytes = utf8Length(whole.text);
   const max_bytes = Math.max(0, Math.floor((bytes * (limit - 1 - empty)) / Math.max(1, load - empty)));
   throw new VerbatimError("INPUT_EXCEEDS_CONTEXT", {
     message: `the text has ${bytes} bytes; about ${max_bytes} fit the window beside the rules`,
@@ -113,7 +120,7 @@ export function requireFits(ports: Ports, world: OpenWorld, request: FrameReques
   });
 }
 
-function bareParts({ cast }: OpenWorld, plan: PassPlan, request: FrameRequest): FrameParts {
+function bareParts(plan: PassPlan, request: FrameRequest, said: FrameParts["said"]): FrameParts {
   return {
     plan,
     scene: NO_QUOTE,
@@ -123,7 +130,7 @@ function bareParts({ cast }: OpenWorld, plan: PassPlan, request: FrameRequest): 
     recent: [],
     opportunities: [],
     told: NOTHING_TOLD,
-    said: { name: cast.operator_name, text: request.operator_text },
+    said,
   };
 }
 
@@ -169,6 +176,7 @@ async function makeFixed(
 ): Promise<Fixed> {
   const { plan, view } = pass;
   const usable = usableOf(world.state.settings);
+  const said = request.said.heardBy(view);
   const capsules = await boundedCapsules(ports, tables, world, view, request, share);
   const due = filterCalendar(world, view, request.calendar)
     .filter(({ row }) => row.state === "DUE")
@@ -176,10 +184,10 @@ async function makeFixed(
     .slice(0, MAX_OPPORTUNITIES)
     .map(({ item }) => [item.title, item.time, item.location, item.notes].filter((part) => part !== null).join(" - "));
   const opportunities = takeWithin(ports, due, boundOf(usable, "opportunities", share));
-  const told = await findTold(ports, tables, world, pass, request.operator_text, share);
+  const told = await findTold(ports, tables, world, pass, said.text, share);
   return {
     capsules,
-    parts: { ...bareParts(world, plan, request), people: toPeople(world, capsules), opportunities, told },
+    parts: { ...bareParts(plan, request, said), people: toPeople(world, capsules), opportunities, told },
   };
 }
 

@@ -29,6 +29,9 @@ export interface Marks {
   readonly pictures: ReadonlyMap<string, AvatarMark>;
   /** By the number of the entry: where its other texts are, and how many there are. */
   readonly swipes: ReadonlyMap<number, Swipes>;
+  /** What a line corrects, and by which lines a line was corrected, oldest first. */
+  readonly corrects: ReadonlyMap<string, string>;
+  readonly corrected_by: ReadonlyMap<string, readonly string[]>;
   /** Lines of lore that are on, in the order of `due`. */
   readonly enabled: readonly Lore[];
   readonly matcher: LoreMatcher;
@@ -40,6 +43,8 @@ const NOTHING: Marks = {
   persona: null,
   pictures: new Map(),
   swipes: new Map(),
+  corrects: new Map(),
+  corrected_by: new Map(),
   enabled: [],
   matcher: new LoreMatcher([]),
 };
@@ -64,6 +69,11 @@ function toMarks(rows: readonly MarkRow[]): Marks {
   const lore = of("lore").map(({ id, number, body }): Lore => ({ ...parse<LoreMark>(body), lore_id: id, number }));
   const enabled = lore.filter((one) => one.enabled);
   const [persona] = of("persona");
+  const corrections = of("correction")
+    .sort((a, b) => a.number - b.number)
+    .map(({ id, body }) => ({ id, corrects: parse<{ readonly corrects: string }>(body).corrects }));
+  const corrected_by = new Map<string, string[]>();
+  for (const { id, corrects } of corrections) corrected_by.set(corrects, [...(corrected_by.get(corrects) ?? []), id]);
   return {
     lore,
     pins: of("pin")
@@ -77,6 +87,8 @@ function toMarks(rows: readonly MarkRow[]): Marks {
         return lines.map(([wseq, line, count]): [number, Swipes] => [wseq, { source_sha256, line, count }]);
       }),
     ),
+    corrects: new Map(corrections.map(({ id, corrects }) => [id, corrects])),
+    corrected_by,
     enabled,
     matcher: new LoreMatcher(enabled),
   };

@@ -6,6 +6,7 @@ import { HISTORY_OPERATIONS } from "./history.ts";
 import { IMPORT_OPERATIONS } from "./imports.ts";
 import { SETTINGS_OPERATIONS } from "./settings.ts";
 import { TELLING_OPERATIONS } from "./telling.ts";
+import { VERSION_OPERATIONS } from "./versions.ts";
 import { VIEW_OPERATIONS } from "./views.ts";
 import { WORLD_MAKING_OPERATIONS } from "./worlds.ts";
 
@@ -21,6 +22,7 @@ export const WORLD_OPERATIONS = [
   ...SETTINGS_OPERATIONS,
   ...TELLING_OPERATIONS,
   ...IMPORT_OPERATIONS,
+  ...VERSION_OPERATIONS,
   deleteWorld,
   demo,
 ] as const;

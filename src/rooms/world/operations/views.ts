@@ -10,22 +10,52 @@ import {
   writeEntrySchema,
 } from "../contracts/schemas.ts";
 import { deriveNote } from "../knowledge/derive.ts";
+import { findLines } from "../projection/finding.ts";
 import { followWorld } from "../projection/following.ts";
 import { loadWorld } from "../projection/reading.ts";
-import { readCalendar, readCapsule, readEntry, readPage, readViewerPocket, search } from "../projection/views.ts";
+import {
+  type Reader,
+  readCalendar,
+  readCapsule,
+  readEntry,
+  readPage,
+  readViewerPocket,
+  search,
+} from "../projection/views.ts";
 import { parseInstant } from "../time/instant.ts";
 import { call, calls, inspect } from "./inspector.ts";
 import { findWorldId, viewerField, type WorldRoom, worldField } from "./room.ts";
 
+const metaSchema = z.strictObject({
+  entry_id: z.string(),
+  cursor: z.string(),
+  author_id: z.string(),
+  author_class: z.string(),
+  bundle_id: z.string(),
+  scope: z.string(),
+  visible_to: z.array(z.string()).describe("For the owner everybody who has the line; for others only themselves."),
+  corrects: z.string().nullable().describe("Entry that this line corrects."),
+  corrected_by: z.array(z.string()).describe("Entries that correct this line, oldest first."),
+  swipes: z.int().describe("How many other texts an imported line had; 0 for all but the owner."),
+  request_id: z.string().nullable().describe("Of which request it is, for those who may know."),
+});
+
 const pageSchema = z.strictObject({
   viewer: z.string(),
   entries: z.array(streamEntrySchema),
+  meta: z.array(metaSchema).describe("What stands beside each entry, in the same order."),
   cursor_before: z.string().nullable(),
   cursor_after: z.string().nullable(),
   has_more_before: z.boolean(),
   has_more_after: z.boolean(),
   pocket: pocketSchema,
 });
+
+/** What a reader may know besides the lines; a token says it over HTTP. */
+const readerField = z
+  .enum(["owner", "operator", "player", "viewer"])
+  .default("owner")
+  .describe("Read with the rights of this role.");
 
 const projection = defineOperation({
   name: "world.projection",
@@ -37,7 +67,9 @@ const projection = defineOperation({
     viewer: viewerField,
     after: z.string().optional().describe("Lines after this cursor."),
     before: z.string().optional().describe("Lines before this cursor."),
+    around: z.string().optional().describe("Lines around this entry."),
     limit: z.int().min(1).max(200).default(50).describe("Maximum number of lines."),
+    reader: readerField,
     follow: z.boolean().default(false).describe("Then keep printing new lines until interrupted."),
   }),
   output: pageSchema,
@@ -65,12 +97,19 @@ async function page(
     readonly viewer?: string | undefined;
     readonly after?: string | undefined;
     readonly before?: string | undefined;
+    readonly around?: string | undefined;
     readonly limit: number;
+    readonly reader?: Reader;
   },
 ): Promise<z.input<typeof pageSchema>> {
-  const { world, viewer = null, after = null, before = null, limit } = query;
-  const { entries, ...rest } = await readPage(room, await findWorldId(room, world), { viewer, after, before, limit });
-  return { ...rest, entries: [...entries] } as z.input<typeof pageSchema>;
+  const { world, viewer = null, after = null, before = null, around = null, limit, reader } = query;
+  const places = [after, before, around].filter((place) => place !== null);
+  if (places.length > 1 && around !== null) {
+    throw new VerbatimError("USAGE", { message: "around cannot be combined with after or before" });
+  }
+  const asked = { viewer, after, before, around, limit, ...(reader === undefined ? {} : { reader }) };
+  const { entries, meta, ...rest } = await readPage(room, await findWorldId(room, world), asked);
+  return { ...rest, entries: [...entries], meta: meta.map((one) => ({ ...one })) } as z.input<typeof pageSchema>;
 }
 
 const follow = defineOperation({
@@ -133,22 +172,76 @@ const searchLines = defineOperation({
   output: retrievalPackSchema,
   async run(room: WorldRoom, { query, world, viewer, person, from, to, limit }) {
     const worldId = await findWorldId(room, world);
-    const first = from === undefined ? null : parseInstant(from, "/from");
-    const last = to === undefined ? null : parseInstant(to, "/to");
-    if (first !== null && last !== null && first > last)
-      throw new VerbatimError("TIME_WINDOW_INVERTED", { where: "/from" });
+    const window = readWindow(from, to);
     const before = room.pace.elapsed();
     const pack = await search(room, worldId, viewer ?? null, {
       query_text: query,
       limit,
       person_id: person ?? null,
-      from: first,
-      to: last,
+      ...window,
     });
     room.beats.metrics.observe("search_seconds", room.pace.elapsed() - before);
     return { ...pack, results: [...pack.results] };
   },
 });
+
+const find = defineOperation({
+  name: "world.find",
+  summary: "Searches for words in what a viewer may see, page by page.",
+  effect: "read",
+  who: VIEWER,
+  input: z.strictObject({
+    query: z.string().max(2000).describe("Words to look for."),
+    world: worldField,
+    viewer: viewerField,
+    person: z.string().optional().describe("Only lines by this person."),
+    from: z.string().optional().describe("Only lines from this time on, with a UTC offset."),
+    to: z.string().optional().describe("Only lines up to this time, with a UTC offset."),
+    limit: z.int().min(1).max(50).default(20).describe("Maximum number of lines."),
+    after: z.string().max(512).optional().describe("next of the page before."),
+  }),
+  output: z.strictObject({
+    results: z.array(
+      z.strictObject({
+        entry_id: z.string(),
+        bundle_id: z.string(),
+        created_at_world: z.string(),
+        visibility_scope: z.string(),
+        verbatim_excerpt: z.string(),
+        author_id: z.string(),
+        author_label: z.string().nullable(),
+        channel: z.string(),
+        cursor: z.string(),
+        matches: z.array(z.tuple([z.int(), z.int()])).describe("UTF-16 positions in the excerpt."),
+      }),
+    ),
+    next: z.string().nullable(),
+  }),
+  async run(room: WorldRoom, { query, world, viewer, person, from, to, limit, after }) {
+    const asked = {
+      viewer: viewer ?? null,
+      query,
+      person: person ?? null,
+      ...readWindow(from, to),
+      limit,
+      after: after ?? null,
+    };
+    const { results, next } = await findLines(room, await findWorldId(room, world), asked);
+    return {
+      results: results.map((one) => ({ ...one, matches: one.matches.map(([a, b]): [number, number] => [a, b]) })),
+      next,
+    };
+  },
+});
+
+/** A window of time, whose ends are part of it. */
+function readWindow(from: string | undefined, to: string | undefined) {
+  const first = from === undefined ? null : parseInstant(from, "/from");
+  const last = to === undefined ? null : parseInstant(to, "/to");
+  if (first !== null && last !== null && first > last)
+    throw new VerbatimError("TIME_WINDOW_INVERTED", { where: "/from" });
+  return { from: first, to: last };
+}
 
 const capsule = defineOperation({
   name: "world.capsule",
@@ -237,6 +330,7 @@ export const VIEW_OPERATIONS = [
   follow,
   entry,
   searchLines,
+  find,
   capsule,
   pocket,
   calendar,

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { defineOperation, OWNER, VIEWER } from "../../../core/operation.ts";
-import { parseState } from "../history/state.ts";
+import { storyOf } from "../history/state.ts";
 import { createWorld } from "../history/worlds.ts";
 import { loadWorld } from "../projection/reading.ts";
 import { worldTime } from "../projection/views.ts";
+import { listWorlds as findWorlds } from "../projection/world-list.ts";
 import { type Settings, settingsSchema } from "../settings.ts";
-import { formatInstant } from "../time/instant.ts";
 import { findWorldId, keyField, requireLocal, type WorldRoom, worldField } from "./room.ts";
 
 const MAX_SCRIPT_BYTES = 4 * 1024 * 1024;
@@ -96,31 +96,82 @@ const newWorld = defineOperation({
 const listedWorld = z.strictObject({
   world_id: z.string(),
   title: z.string(),
-  world_time: z.string(),
-  entries: z.int(),
-  writer: z.string(),
+  story_id: z.string(),
+  kept_world_id: z.string().describe("Version of its story that clients open."),
+  parent: z.strictObject({ world_id: z.string() }).nullable(),
+  viewer: z.string().describe("As whom it is read here."),
+  people: z.int(),
+  present: z.array(z.string()),
+  world_time: z.string().nullable().describe("Null where the clock is hidden."),
+  timezone: z.string().nullable(),
+  paused: z.boolean(),
+  writer: z.strictObject({ kind: z.string(), model: z.string().nullable(), words: z.string() }),
+  last: z
+    .strictObject({
+      entry_id: z.string(),
+      channel: z.string(),
+      author_label: z.string().nullable(),
+      excerpt: z.string(),
+      created_at_world: z.string(),
+    })
+    .nullable()
+    .describe("The newest line that the caller may see."),
+  last_activity: z.string().nullable(),
+  entries: z.int().optional().describe("How many lines there are, for the owner."),
+  purpose: z.enum(["STORY", "VERSION"]).optional().describe("For the owner."),
 });
 
 const listWorlds = defineOperation({
   name: "world.list",
-  summary: "Lists the worlds of this workspace.",
+  summary: "Lists the worlds of this workspace, each with its newest line.",
   effect: "read",
   who: VIEWER,
-  input: z.strictObject({}),
-  output: z.strictObject({ worlds: z.array(listedWorld) }),
-  async run(room: WorldRoom) {
-    const rows = await room.store.read((tx) => tx.world.list());
+  input: z.strictObject({
+    q: z.string().max(200).default("").describe("Part of the title."),
+    order: z.enum(["activity", "title"]).default("activity").describe("Which come first."),
+    versions: z.boolean().default(false).describe("Also list versions that are not kept."),
+    limit: z.int().min(1).max(100).default(50).describe("Maximum number of worlds."),
+    after: z.string().max(512).optional().describe("next of the page before."),
+    story: z.string().optional().describe("Only this story."),
+    viewer: z.string().min(1).optional().describe("Read as this person (default: the operator of each)."),
+    role: z.enum(["owner", "operator", "player", "viewer"]).default("owner").describe("Read with these rights."),
+  }),
+  output: z.strictObject({ worlds: z.array(listedWorld), next: z.string().nullable() }),
+  async run(room: WorldRoom, { q, order, versions, limit, after, story, viewer, role }) {
+    const isOwner = role === "owner";
+    const asked = {
+      q,
+      order,
+      versions: versions && (isOwner || role === "operator"),
+      limit,
+      after: after ?? null,
+      story: story ?? null,
+      viewer: viewer ?? null,
+      clocks: isOwner,
+    };
+    const { worlds, next } = await findWorlds(room, asked);
     return {
-      worlds: rows.map((row) => {
-        const { world_id } = row;
-        const { settings, clock_ms, zone, next_wseq } = parseState(row);
-        const world_time = formatInstant(room.zones, clock_ms, zone);
+      next,
+      worlds: worlds.map(({ state, kept_world_id, viewer: as, people, present, world_time, last, last_activity }) => {
+        const { settings, world_id, zone, paused, next_wseq } = state;
+        const { kind, model } = settings.writer;
+        const owned = { entries: next_wseq - 1, purpose: state.story === undefined ? "STORY" : "VERSION" } as const;
         return {
           world_id,
           title: settings.title,
+          story_id: storyOf(state),
+          kept_world_id,
+          parent: state.parent === null || !isOwner ? null : { world_id: state.parent.world_id },
+          viewer: as,
+          people,
+          present: [...present],
           world_time,
-          entries: next_wseq - 1,
-          writer: describeWriter(settings),
+          timezone: world_time === null ? null : zone,
+          paused: world_time !== null && paused,
+          writer: { kind, model: model ?? null, words: describeWriter(settings) },
+          last,
+          last_activity,
+          ...(isOwner ? owned : {}),
         };
       }),
     };

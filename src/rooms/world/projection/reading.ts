@@ -128,11 +128,30 @@ export async function resolveCursor(
   cursor: string,
   where?: string,
 ): Promise<number> {
-  const entryId = readCursor(ports.crypto, keyOf(world.state), viewer, cursor);
+  const own = readCursor(ports.crypto, keyOf(world.state), viewer, cursor);
+  const inherited = own === null ? await readInherited(ports, tables, world, viewer, cursor) : null;
+  const entryId = own ?? inherited?.entry_id ?? null;
   if (entryId === null) throw invalidCursor(where);
   const [entry] = gated(world, { kind: "viewer", id: viewer }, await tables.entriesById(world.number, [entryId]));
-  if (entry === undefined) throw invalidCursor(where);
+  if (entry === undefined || entry.wseq > (inherited?.upto_wseq ?? entry.wseq)) throw invalidCursor(where);
   return entry.wseq;
+}
+
+/** A cursor that was made in a world whose rows this one shares: a reader of a version keeps the place. */
+async function readInherited(
+  { crypto }: Pick<WorldPorts, "crypto">,
+  tables: WorldReader,
+  world: OpenWorld,
+  viewer: string,
+  cursor: string,
+): Promise<{ readonly entry_id: string; readonly upto_wseq: number } | null> {
+  for (const [ancestor, upto_wseq] of JSON.parse(world.row.lineage) as [number, number, number][]) {
+    const id = await tables.idOf(ancestor);
+    const row = id === null ? null : await tables.find(id);
+    const entry_id = row === null ? null : readCursor(crypto, keyOf(parseState(row)), viewer, cursor);
+    if (entry_id !== null) return { entry_id, upto_wseq };
+  }
+  return null;
 }
 
 /** The view of a viewer over HTTP, CLI or library; an unknown one is PERSON_UNKNOWN. */

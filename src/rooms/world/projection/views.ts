@@ -7,8 +7,11 @@ import { keyOf } from "../history/state.ts";
 import { makeCursor } from "../ids.ts";
 import { CAPSULE_BYTES } from "../knowledge/capsule.ts";
 import { makeCapsule } from "../knowledge/capsules.ts";
+import type { View } from "../knowledge/gate.ts";
+import { readMarks } from "../knowledge/marks.ts";
 import type { WorldPorts } from "../operations/ports.ts";
 import { byTime, filterCalendar, readPocket } from "../people/pocket.ts";
+import type { WorldReader } from "../ports.ts";
 import { PACK_BYTES, type SearchQuery } from "../retrieval/search.ts";
 import { searchWorld } from "../retrieval/world-search.ts";
 import { formatInstant } from "../time/instant.ts";
@@ -19,12 +22,36 @@ interface PageQuery {
   readonly viewer: string | null;
   readonly after: string | null;
   readonly before: string | null;
+  /** Entry in whose middle the page is. */
+  readonly around?: string | null;
   readonly limit: number;
+  /** Who reads: the owner is shown audiences, an operator request ids, a player its own (default: the owner). */
+  readonly reader?: Reader;
+}
+
+export type Reader = "owner" | "operator" | "player" | "viewer";
+
+/** What stands beside an entry of a page. */
+export interface EntryMeta {
+  readonly entry_id: string;
+  readonly cursor: string;
+  readonly author_id: string;
+  readonly author_class: string;
+  readonly bundle_id: string;
+  readonly scope: string;
+  readonly visible_to: readonly string[];
+  readonly corrects: string | null;
+  readonly corrected_by: readonly string[];
+  /** How many other texts an imported line had; for the owner, who may read them. */
+  readonly swipes: number;
+  readonly request_id: string | null;
 }
 
 interface Page {
   readonly viewer: string;
   readonly entries: readonly StreamEntry[];
+  /** In the order of the entries. */
+  readonly meta: readonly EntryMeta[];
   readonly cursor_before: string | null;
   readonly cursor_after: string | null;
   readonly has_more_before: boolean;
@@ -42,25 +69,93 @@ export async function readPage(ports: WorldPorts, worldId: string, query: PageQu
       resolveCursor(ports, tx.world, world, viewer, cursor, where);
     const after = query.after === null ? null : await resolve(query.after, "/after");
     const before = query.before === null ? null : await resolve(query.before, "/before");
-    const range = {
-      after: after ?? 0,
-      before: before ?? world.state.next_wseq,
-      limit: query.limit + 1,
-      newest: after === null,
-    };
-    const found = await readVisible(tx.world, world, view, range);
-    const more = found.length > query.limit;
-    const shown = after === null ? found.slice(-query.limit) : found.slice(0, query.limit);
+    const { shown, hasAfter, hasBefore } =
+      query.around == null
+        ? await readPart(tx.world, world, view, { after, before, limit: query.limit })
+        : await readAround(tx.world, world, view, query.around, query.limit);
     const cursor = (entry: LedgerEntry | undefined): string | null =>
       entry === undefined ? null : makeCursor(ports.crypto, keyOf(world.state), viewer, entry.entry_id);
     return {
       viewer,
       entries: shown.map((entry) => toStreamEntry(world.cast, entry)),
+      meta: await readMeta(tx.world, world, viewer, query.reader ?? "owner", shown, (entry) => cursor(entry)!),
       cursor_before: cursor(shown[0]) ?? query.before ?? query.after,
       cursor_after: cursor(shown.at(-1)) ?? query.after ?? query.before,
-      has_more_before: after === null ? more : true,
-      has_more_after: after === null ? before !== null : more,
+      has_more_before: hasBefore,
+      has_more_after: hasAfter,
       pocket: await readPocket(ports, tx.world, world, view),
+    };
+  });
+}
+
+interface Part {
+  readonly shown: readonly LedgerEntry[];
+  readonly hasBefore: boolean;
+  readonly hasAfter: boolean;
+}
+
+async function readPart(
+  tables: WorldReader,
+  world: OpenWorld,
+  view: View,
+  { after, before, limit }: { readonly after: number | null; readonly before: number | null; readonly limit: number },
+): Promise<Part> {
+  const range = {
+    after: after ?? 0,
+    before: before ?? world.state.next_wseq,
+    limit: limit + 1,
+    newest: after === null,
+  };
+  const found = await readVisible(tables, world, view, range);
+  const more = found.length > limit;
+  const shown = after === null ? found.slice(-limit) : found.slice(0, limit);
+  return { shown, hasBefore: after === null ? more : true, hasAfter: after === null ? before !== null : more };
+}
+
+/** A page with a line in its middle; half of its lines come before that. */
+async function readAround(
+  tables: WorldReader,
+  world: OpenWorld,
+  view: View,
+  entryId: string,
+  limit: number,
+): Promise<Part> {
+  const [middle] = gated(world, view, await tables.entriesById(world.number, [entryId]));
+  if (middle === undefined) throw new VerbatimError("ENTRY_NOT_FOUND", { where: "/around" });
+  const half = Math.floor(limit / 2);
+  const before = await readVisible(tables, world, view, { before: middle.wseq, limit: half + 1, newest: true });
+  const after = await readVisible(tables, world, view, { after: middle.wseq - 1, limit: limit - half + 1 });
+  const shown = [...(half === 0 ? [] : before.slice(-half)), ...after.slice(0, limit - half)];
+  return { shown, hasBefore: before.length > half, hasAfter: after.length > limit - half };
+}
+
+/** What stands beside entries. Nobody but the owner learns who else has a line; whose request it was, only some do. */
+async function readMeta(
+  tables: WorldReader,
+  world: OpenWorld,
+  viewer: string,
+  reader: Reader,
+  entries: readonly LedgerEntry[],
+  toCursor: (entry: LedgerEntry) => string,
+): Promise<EntryMeta[]> {
+  const { corrects, corrected_by, swipes } = await readMarks(tables, world);
+  return entries.map((entry) => {
+    const { entry_id, author, bundle_id, visibility, request_id } = entry;
+    const isOwn = reader === "player" && request_id.startsWith(`${viewer}.`);
+    const knowsRequest = reader === "owner" || reader === "operator" || isOwn;
+    const narrow = isForEverybody(visibility.scope) ? [] : [viewer];
+    return {
+      entry_id,
+      cursor: toCursor(entry),
+      author_id: author.author_id,
+      author_class: author.author_class,
+      bundle_id,
+      scope: visibility.scope,
+      visible_to: reader === "owner" ? visibility.visible_to : narrow,
+      corrects: corrects.get(entry_id) ?? null,
+      corrected_by: corrected_by.get(entry_id) ?? [],
+      swipes: reader === "owner" ? (swipes.get(entry.wseq)?.count ?? 0) : 0,
+      request_id: knowsRequest ? request_id : null,
     };
   });
 }

@@ -18,6 +18,8 @@ export interface SearchQuery {
   readonly person_id: string | null;
   readonly from: number | null;
   readonly to: number | null;
+  /** Only what comes after this line in the order of the answer. */
+  readonly after?: number;
 }
 
 /** Whether a query asks for anything at all. */

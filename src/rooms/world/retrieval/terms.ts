@@ -33,6 +33,15 @@ export function findFirstTerm(text: string, terms: ReadonlySet<string>): number 
   return -1;
 }
 
+/** UTF-16 offsets of every unit of a text that holds one of the terms. */
+export function findTermRanges(text: string, terms: ReadonlySet<string>): [number, number][] {
+  const ranges: [number, number][] = [];
+  for (const match of text.matchAll(UNIT)) {
+    if (foldUnit(match[0]).some((term) => terms.has(term))) ranges.push([match.index, match.index + match[0].length]);
+  }
+  return ranges;
+}
+
 /** All terms of a text in order, each as often as it is there. */
 export function allTerms(text: string): Iterable<string> {
   return plainTerms(text) ?? foldedTerms(text);

@@ -59,7 +59,9 @@ export async function findMatches(
   if (from >= to) return nothing;
   const index = await TermsIndex.open(tables, world.number);
   const counts = await countMatches(ports, index, world, view, query, terms, { from, to });
-  const { ranked, cut } = rank(counts, from);
+  const all = rank(counts, from);
+  const { cut } = all;
+  const ranked = query.after === undefined ? all.ranked : all.ranked.slice(all.ranked.indexOf(query.after) + 1);
   const matches: Match[] = [];
   // Entries are read again from the ledger's rows, and the gate decides; an index can only propose.
   for (let at = 0; at < ranked.length && matches.length < query.limit; at += query.limit) {

@@ -60,6 +60,16 @@ export function moveClock(
   return toMove(zones, clock, zone, paused, findDue(items, state.clock_ms, clock));
 }
 
+/** The clock as it once was after a beat: no policy moves it another time. */
+export function repeatMove(
+  zones: Zones,
+  from_ms: number,
+  { clock_ms, zone, paused }: Pick<ClockState, "clock_ms" | "zone" | "paused">,
+  items: readonly ScheduledItem[],
+): ClockMove {
+  return toMove(zones, clock_ms, zone, paused, findDue(items, from_ms, clock_ms));
+}
+
 function nextClock(zones: Zones, state: ClockState, declared: ClockDeclaration, zone: string, paused: boolean): number {
   if (declared.declared_world_time !== null) {
     const written = parseWritten(declared.declared_world_time, WHERE, "optional");

@@ -69,6 +69,8 @@ interface BeatInput {
 type PassResult =
   | "WROTE"
   | "SILENCE"
+  /** No writer was asked. */
+  | "LINE"
   | "PROPOSAL_REJECTED"
   | "WRITER_OUTPUT_INVALID"
   | "TOOL_BUDGET_SPENT"

@@ -19,7 +19,8 @@ export interface FrameParts {
   readonly recent: readonly LedgerEntry[];
   readonly opportunities: readonly string[];
   readonly told: Told;
-  readonly said: { readonly name: string; readonly text: string };
+  /** Narration has no name. */
+  readonly said: { readonly name: string | null; readonly text: string };
 }
 
 export interface Quoted {

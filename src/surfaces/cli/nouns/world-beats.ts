@@ -14,6 +14,7 @@ type Time = Output<"world.time">;
 const WORDS: Readonly<Record<string, string>> = {
   WROTE: "written",
   SILENCE: "nothing was said",
+  LINE: "written; no writer was asked",
   PROPOSAL_REJECTED: "the writer's proposal was rejected",
   WRITER_OUTPUT_INVALID: "the writer's answer could not be read",
   TOOL_BUDGET_SPENT: "the writer used up its tool calls",
@@ -22,10 +23,12 @@ const WORDS: Readonly<Record<string, string>> = {
   WRITER_CANCELLED: "stopped",
 };
 /** Results after which an operator wants to know what became of their own line. */
-const FAILED: ReadonlySet<string> = new Set(Object.keys(WORDS).filter((one) => one !== "WROTE" && one !== "SILENCE"));
+const FAILED: ReadonlySet<string> = new Set(
+  Object.keys(WORDS).filter((one) => !["WROTE", "SILENCE", "LINE"].includes(one)),
+);
 
 /** Prints lines: PEOPLE with the name above, the others bare. */
-function printLines(lines: readonly Line[], io: Io): void {
+export function printLines(lines: readonly Line[], io: Io): void {
   for (const { author_label, text } of lines) {
     if (author_label !== null) io.line(io.paint.bold(showWritten(author_label)));
     io.line(showWritten(text));
@@ -78,7 +81,13 @@ export const BEAT_VERBS: readonly Verb[] = [
   defineVerb("world.say", {
     path: ["say"],
     args: [{ field: "text", label: "TEXT" }],
-    examples: ['verbatim world say "I sit down."', 'echo "A long line." | verbatim world say - --world w_harbour'],
+    flags: { speaker: { name: "speak-as", value: "ID" }, corrects: { value: "ENTRY" } },
+    examples: [
+      'verbatim world say "I sit down."',
+      'verbatim world say "The key is red, not blue." --corrects e_7k2wq4z5m3x6cjhq --no-writer',
+      'verbatim world say "Good morning." --speak-as ANA --no-writer',
+      'echo "A long line." | verbatim world say - --world w_harbour',
+    ],
     lines: "json",
     prepare: async (given, io) => withRequestId(given.text === "-" ? { ...given, text: await readInput() } : given, io),
     render: renderSaid,

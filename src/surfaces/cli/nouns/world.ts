@@ -7,6 +7,7 @@ import { IMPORT_VERBS } from "./world-imports.ts";
 import { PEOPLE_VERBS } from "./world-people.ts";
 import { SETTINGS_VERBS } from "./world-settings.ts";
 import { TELLING_VERBS } from "./world-telling.ts";
+import { VERSION_VERBS } from "./world-versions.ts";
 
 export const noun: Noun = {
   groups: {
@@ -16,6 +17,7 @@ export const noun: Noun = {
     writer: "Who writes: show, set, test, models.",
     pin: "Exact quotes that every writer who may know them is sent: add, list, remove.",
     lore: "What is known of the world, sent when its keys are said: list, show, set, off.",
+    versions: "Beats that are lived again: list, make, keep.",
     note: "What writers are told beside the story: list, set, remove.",
     imports: "Files that were imported: list, show, original.",
     avatar: "Pictures of people: show, set, remove.",
@@ -48,9 +50,9 @@ export const noun: Noun = {
         const rows = worlds.map((one) => [
           one.world_id,
           showWritten(one.title),
-          one.world_time,
-          String(one.entries),
-          one.writer,
+          one.world_time ?? "",
+          String(one.entries ?? ""),
+          one.writer.words,
         ]);
         const columns = [
           { title: "world" },
@@ -95,6 +97,7 @@ export const noun: Noun = {
     ...SETTINGS_VERBS,
     ...TELLING_VERBS,
     ...IMPORT_VERBS,
+    ...VERSION_VERBS,
     defineVerb("world.demo", {
       path: ["demo"],
       examples: ["verbatim world demo"],

@@ -12,6 +12,10 @@ CREATE INDEX world_lineage_ancestor on world_lineage (ancestor);
 
 CREATE INDEX world_once_world on world_once (world);
 
+CREATE INDEX world_token_world on world_token (world_id);
+
+CREATE UNIQUE INDEX world_version_story on world_version (story_id, of_request_id, version_no);
+
 CREATE TABLE agent_runs (
   run_id text not null primary key,
   run_dir text not null,
@@ -275,11 +279,27 @@ CREATE TABLE world_person (
   unique (world, person_id)
 ) strict, without rowid;
 
+CREATE TABLE world_queue (
+  world integer not null references world (number),
+  ticket integer not null,
+  speaker text not null,
+  request_id text not null,
+  alive_until integer not null,
+  primary key (world, ticket)
+) strict, without rowid;
+
 CREATE TABLE world_recent_terms (
   world integer not null,
   wseq integer not null,
   keys text not null,
   primary key (world, wseq)
+) strict, without rowid;
+
+CREATE TABLE world_served (
+  world integer not null references world (number),
+  speaker text not null,
+  ticket integer not null,
+  primary key (world, speaker)
 ) strict, without rowid;
 
 CREATE TABLE world_state_at (
@@ -302,6 +322,14 @@ CREATE TABLE world_token (
   role text not null,
   world_id text,
   viewer text
+, token_id text, label text, made_ms integer, used_on text, expires_ms integer, revoked_ms integer) strict, without rowid;
+
+CREATE TABLE world_version (
+  world integer not null primary key references world (number),
+  story_id text not null,
+  of_request_id text not null,
+  version_no integer not null check (version_no > 1),
+  request_id text not null
 ) strict, without rowid;
 
 CREATE TRIGGER jobs_job_no_delete before delete on jobs_job begin select raise(abort, 'jobs_job is append-only: no delete'); end;
@@ -453,3 +481,11 @@ CREATE TRIGGER world_once_no_update before update on world_once begin select rai
 CREATE TRIGGER world_person_no_delete before delete on world_person begin select raise(abort, 'world_person: people are never deleted'); end;
 
 CREATE TRIGGER world_person_only_name before update on world_person when new.world is not old.world or new.number is not old.number or new.person_id is not old.person_id begin select raise(abort, 'world_person: only the display name can change'); end;
+
+CREATE TRIGGER world_version_no_delete before delete on world_version begin select raise(abort, 'world_version is append-only: no delete'); end;
+
+CREATE TRIGGER world_version_no_second_story_id_of_request_id_version_no before insert on world_version when exists (select 1 from world_version where story_id = new.story_id and of_request_id = new.of_request_id and version_no = new.version_no) begin select raise(abort, 'world_version is append-only: a row with this story_id, of_request_id, version_no exists'); end;
+
+CREATE TRIGGER world_version_no_second_world before insert on world_version when exists (select 1 from world_version where world = new.world) begin select raise(abort, 'world_version is append-only: a row with this world exists'); end;
+
+CREATE TRIGGER world_version_no_update before update on world_version begin select raise(abort, 'world_version is append-only: no update'); end;

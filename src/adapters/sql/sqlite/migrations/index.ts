@@ -19,6 +19,7 @@ import { indexLeaseMigration } from "./0018-index-lease.ts";
 import { workersMigration } from "./0019-workers.ts";
 import { agentRunCostMigration } from "./0020-agent-run-cost.ts";
 import { accessTokensMigration } from "./0021-access-tokens.ts";
+import { worldPlayMigration } from "./0022-world-play.ts";
 
 /** All migrations by ascending version. A room has one number for good; a store applies those it lacks. */
 export const SQLITE_MIGRATIONS: readonly SqliteMigration[] = [
@@ -41,4 +42,5 @@ export const SQLITE_MIGRATIONS: readonly SqliteMigration[] = [
   workersMigration,
   agentRunCostMigration,
   accessTokensMigration,
+  worldPlayMigration,
 ];
