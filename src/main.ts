@@ -124,17 +124,7 @@ async function startCli(
   stdout.on("error", onError);
   watchTerminal();
   for (const stream of [process.stderr, process.stdin]) stream.on("error", onError);
-  for (const [signal, exit] of [
-    ["SIGINT", 130],
-    ["SIGTERM", 143],
-    ["SIGHUP", 143],
-  ] as const) {
-    // Transactions are atomic, so leaving at once leaves nothing half done. Work that must restore first listens too,
-    // and then the process ends when that work does.
-    process.on(signal, () => {
-      if (process.listenerCount(signal) === 1) process.exit(exit);
-    });
-  }
+  endAtSignals();
   const sign = showFirstSign(argv, () => process.stderr);
   // Loaded here, because hooks must not wait for it.
   const { runCli } = await import("./surfaces/cli/run.ts");
@@ -192,17 +182,23 @@ function releaseLost(terminals: readonly number[]): void {
   }
 }
 
-/** One agent run in a process that belongs to no terminal. Signals end it as they end one at a terminal. */
-async function startSupervised(): Promise<void> {
+function endAtSignals(): void {
   for (const [signal, exit] of [
     ["SIGINT", 130],
     ["SIGTERM", 143],
     ["SIGHUP", 143],
   ] as const) {
+    // Transactions are atomic, so leaving at once leaves nothing half done. Work that must restore first listens too,
+    // and then the process ends when that work does.
     process.on(signal, () => {
       if (process.listenerCount(signal) === 1) process.exit(exit);
     });
   }
+}
+
+/** One agent run in a process that belongs to no terminal. Signals end it as they end one at a terminal. */
+async function startSupervised(): Promise<void> {
+  endAtSignals();
   const { runSupervised } = await import("./surfaces/cli/supervised.ts");
   const { env, platform } = process;
   process.exitCode = await runSupervised({ env, platform, serveMcp: serveAgent });

@@ -12,6 +12,7 @@ import {
   type JsonValue,
   locatePointers,
   parseJson,
+  parseObject,
   toCanonicalFile,
   utf8Length,
 } from "./index.ts";
@@ -339,4 +340,22 @@ it("a text with half a pair in it is refused, and says where", () => {
 it("parts of bytes are joined to exactly their sum", () => {
   expect(concatBytes([Uint8Array.of(1, 2), new Uint8Array(), Uint8Array.of(3)])).toEqual(Uint8Array.of(1, 2, 3));
   expect(concatBytes([])).toEqual(new Uint8Array());
+});
+
+describe("an object that another program may have written", () => {
+  it.each([
+    ["nothing", null],
+    ["no JSON", "{"],
+    ["half a character", Uint8Array.of(0x7b, 0xff, 0x7d)],
+    ["a list", "[1]"],
+    ["null", "null"],
+    ["a text", '"a"'],
+  ])("is null for %s", (_, given) => {
+    expect(parseObject(typeof given === "string" ? new TextEncoder().encode(given) : given)).toBeNull();
+  });
+
+  it("is read as strictly as any other", () => {
+    expect(parseObject(new TextEncoder().encode('{"a":[1]}'))).toEqual({ a: [1] });
+    expect(parseObject(new TextEncoder().encode('{"a":1,"a":2}'))).toBeNull();
+  });
 });

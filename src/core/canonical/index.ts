@@ -4,7 +4,7 @@ export { hashCanonical, isHash } from "./hash.ts";
 export { locatePointers, toPointerToken } from "./locate.ts";
 export { foldLineEnds } from "./newline.ts";
 export { compareCodePoints, sortedByCodePoint, sortedUnique } from "./order.ts";
-export { parseJson } from "./parse.ts";
+export { parseJson, parseObject } from "./parse.ts";
 export { codePointLength, concatBytes, decodeUtf8, encodeUtf8, findIllFormed, utf8Length } from "./utf8.ts";
 export { Float, isJsonObject, type JsonObject, type JsonShape, type JsonValue, toJson } from "./value.ts";
 export { formatCanonical, formatString, toCanonicalFile } from "./write.ts";

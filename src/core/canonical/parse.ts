@@ -1,6 +1,6 @@
-import { type Code, VerbatimError } from "../errors/index.ts";
+import { type Code, isVerbatimError, VerbatimError } from "../errors/index.ts";
 import { codePointLength, decodeUtf8, encodeUtf8, findIllFormed } from "./utf8.ts";
-import { emptyObject, Float, type JsonObject, type JsonValue } from "./value.ts";
+import { emptyObject, Float, isJsonObject, type JsonObject, type JsonValue } from "./value.ts";
 import { MAX_DEPTH } from "./write.ts";
 
 export interface ParseOptions {
@@ -24,6 +24,18 @@ const MAX_INTEGER_DIGITS = 4300;
  */
 export function parseJson(input: Uint8Array | string, options: ParseOptions = {}): JsonValue {
   return new Parser(toText(input, options), options).parseDocument();
+}
+
+/** The JSON object in a file that another program may have written; null where it is missing, not JSON, or another value. */
+export function parseObject(bytes: Uint8Array | null): JsonObject | null {
+  if (bytes === null) return null;
+  try {
+    const value = parseJson(bytes);
+    return isJsonObject(value) ? value : null;
+  } catch (thrown) {
+    if (isVerbatimError(thrown)) return null;
+    throw thrown;
+  }
 }
 
 function toText(input: Uint8Array | string, options: ParseOptions): string {

@@ -2,9 +2,9 @@ import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { type App, openApp } from "../../app/call.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
-import { showPath } from "../../core/paths/index.ts";
 import { startHealth } from "./health.ts";
 import { startHttp } from "./server.ts";
+import { logTo, refuseInWords, untilAborted } from "./serving.ts";
 import { Sessions } from "./sessions.ts";
 import type { TransportOptions } from "./transport.ts";
 
@@ -56,15 +56,8 @@ Examples:
 `;
 
 /** Serves until the signal; gives the exit code. */
-export async function runServe(world: ServeEnvironment): Promise<number> {
-  try {
-    return await serve(world);
-  } catch (thrown) {
-    const error = isVerbatimError(thrown) ? thrown : new VerbatimError("INTERNAL", { cause: thrown });
-    const where = error.where === undefined ? "" : `  where: ${showPath(error.where)}\n`;
-    world.stderr.write(`error[${error.code}] ${error.message}\n${where}  fix: ${error.fix}\n`);
-    return error.exit;
-  }
+export function runServe(world: ServeEnvironment): Promise<number> {
+  return refuseInWords(world, () => serve(world));
 }
 
 async function serve(world: ServeEnvironment): Promise<number> {
@@ -96,14 +89,10 @@ async function serve(world: ServeEnvironment): Promise<number> {
     onlyQueues: true,
     noStart: true,
     ...options.listen,
-    log: (thrown) =>
-      void world.stderr.write(`${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}\n`),
+    log: logTo(world),
   });
   world.stdout.write(`${options.listen.publicUrl ?? http.url}\n`);
-  await new Promise<void>((resolve) => {
-    if (world.signal.aborted) resolve();
-    else world.signal.addEventListener("abort", () => resolve(), { once: true });
-  });
+  await untilAborted(world.signal);
   return 0;
 }
 

@@ -1,10 +1,10 @@
 import { parseArgs } from "node:util";
 import { openApp } from "../../app/call.ts";
-import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
-import { showPath } from "../../core/paths/index.ts";
+import { VerbatimError } from "../../core/errors/index.ts";
 import { type AccessOptions, NO_TOKEN_WARNING } from "./access.ts";
 import type { McpFetch } from "./mcp-route.ts";
 import { startHttp } from "./server.ts";
+import { logTo, refuseInWords, untilAborted } from "./serving.ts";
 import { Sessions } from "./sessions.ts";
 import type { TransportOptions } from "./transport.ts";
 
@@ -65,15 +65,8 @@ Examples:
 `;
 
 /** Serves until the signal; gives the exit code. */
-export async function runStudio(world: StudioEnvironment): Promise<number> {
-  try {
-    return await serve(world);
-  } catch (thrown) {
-    const error = isVerbatimError(thrown) ? thrown : new VerbatimError("INTERNAL", { cause: thrown });
-    const where = error.where === undefined ? "" : `  where: ${showPath(error.where)}\n`;
-    world.stderr.write(`error[${error.code}] ${error.message}\n${where}  fix: ${error.fix}\n`);
-    return error.exit;
-  }
+export function runStudio(world: StudioEnvironment): Promise<number> {
+  return refuseInWords(world, () => serve(world));
 }
 
 async function serve(world: StudioEnvironment): Promise<number> {
@@ -99,8 +92,7 @@ async function serve(world: StudioEnvironment): Promise<number> {
     version: world.version,
     studio: options.web ? world.pages : undefined,
     ...options.listen,
-    log: (thrown) =>
-      void world.stderr.write(`${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}\n`),
+    log: logTo(world),
   });
   if (http.token === null) world.stderr.write(`${NO_TOKEN_WARNING}\n`);
   if (http.warning !== null) world.stderr.write(`${http.warning}\n`);
@@ -112,10 +104,7 @@ async function serve(world: StudioEnvironment): Promise<number> {
     world.stderr.write("this link opens one session, within ten minutes; press Enter for another one\n");
     void printAtEnter(world.typed, printLink);
   }
-  await new Promise<void>((resolve) => {
-    if (world.signal.aborted) resolve();
-    else world.signal.addEventListener("abort", () => resolve(), { once: true });
-  });
+  await untilAborted(world.signal);
   return 0;
 }
 

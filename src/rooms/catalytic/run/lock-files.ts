@@ -1,11 +1,5 @@
-import {
-  encodeUtf8,
-  isJsonObject,
-  type JsonObject,
-  parseJson,
-  toCanonicalFile,
-} from "../../../core/canonical/index.ts";
-import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
+import { encodeUtf8, parseObject, toCanonicalFile } from "../../../core/canonical/index.ts";
+import { VerbatimError } from "../../../core/errors/index.ts";
 import type { SyncCrypto } from "../../../core/ports.ts";
 import { containsOrInside, isInside } from "../declare/path-rules.ts";
 import type { CatalyticPorts, Host, RunDisk } from "../ports.ts";
@@ -110,7 +104,7 @@ function readLocks(disk: RunDisk, state: string): Map<string, LockFile> {
 }
 
 function readLock(bytes: Uint8Array | null): LockFile | null {
-  const value = bytes === null ? null : readObject(bytes);
+  const value = parseObject(bytes);
   if (value === null) return null;
   const { run_id, path, root, shared, halted } = value;
   if (typeof run_id !== "string" || typeof path !== "string") return null;
@@ -122,16 +116,6 @@ function readLock(bytes: Uint8Array | null): LockFile | null {
     ...(typeof shared === "boolean" ? { shared } : {}),
     ...(typeof halted === "boolean" ? { halted } : {}),
   };
-}
-
-function readObject(bytes: Uint8Array): JsonObject | null {
-  try {
-    const value = parseJson(bytes);
-    return isJsonObject(value) ? value : null;
-  } catch (thrown) {
-    if (isVerbatimError(thrown)) return null;
-    throw thrown;
-  }
 }
 
 function lockPlace(crypto: SyncCrypto, state: string, runId: string, path: string): string {
@@ -146,7 +130,7 @@ async function withMutex<T>(ports: LockPorts, state: string, act: () => T): Prom
   for (let tries = 0; ; tries++) {
     if (disk.createFile(place, own)) break;
     const bytes = disk.read(place);
-    const owner = bytes === null ? null : readObject(bytes);
+    const owner = parseObject(bytes);
     if (owner !== null && lockState(readOwner(owner), host) === "stale") disk.removeFile(place);
     if (tries === MUTEX_TRIES) {
       throw new VerbatimError("DOMAIN_BUSY", {

@@ -3,9 +3,8 @@ import {
   formatCanonical,
   isJsonObject,
   type JsonValue,
-  parseJson,
+  parseObject,
 } from "../../../core/canonical/index.ts";
-import { isVerbatimError } from "../../../core/errors/index.ts";
 import { compilePathPattern, foldCase } from "../../../core/paths/index.ts";
 import type { CandidateFile, CandidateNotice } from "../contracts/candidate.ts";
 import { AGENT_DOCUMENTS, INSTALL_SCRIPTS, PACKAGE_LOCKS, VERIFY_FILES } from "./default-policy.ts";
@@ -65,7 +64,7 @@ function toNames(word: string): string[] {
 }
 
 function compareManifest({ before, after }: ManifestChange) {
-  const [old, next] = [readManifest(before), readManifest(after)];
+  const [old, next] = [parseObject(before), parseObject(after)];
   const isNew = (key: string) => toText(old?.[key]) !== toText(next?.[key]);
   const scripts = { old: objectOf(old?.["scripts"]), next: objectOf(next?.["scripts"]) };
   return {
@@ -80,18 +79,6 @@ function compareManifest({ before, after }: ManifestChange) {
 }
 
 type Members = Readonly<Record<string, JsonValue>>;
-
-/** What is not JSON has no members; the package manager will say so. */
-function readManifest(bytes: Uint8Array | null): Members | null {
-  if (bytes === null) return null;
-  try {
-    const value = parseJson(bytes);
-    return isJsonObject(value) ? value : null;
-  } catch (thrown) {
-    if (isVerbatimError(thrown)) return null;
-    throw thrown;
-  }
-}
 
 function objectOf(value: JsonValue | undefined): Members {
   return value !== undefined && isJsonObject(value) ? value : {};

@@ -1,6 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "../../../core/canonical/index.ts";
+import { type JsonObject, type JsonValue, parseObject } from "../../../core/canonical/index.ts";
 import { readItems, readMember, readText } from "../../../core/contracts/index.ts";
-import { isVerbatimError } from "../../../core/errors/index.ts";
 import type { ArtifactFinding } from "../artifacts/finding.ts";
 import { VERIFY_REPORT_FILE, type VerifyFailure } from "../artifacts/verify-report.ts";
 import { type NextStep, PATCH_FILE } from "../dispatch/next-step.ts";
@@ -26,15 +25,7 @@ export function readFailures(run: Run): VerifyFailure[] {
 
 /** A JSON file of a run; null when it is missing or someone broke it, which its own validator reports. */
 function readRunJson(run: Run, path: string): JsonObject | null {
-  const bytes = run.read(path);
-  if (bytes === null) return null;
-  try {
-    const value = parseJson(bytes);
-    return isJsonObject(value) ? value : null;
-  } catch (thrown) {
-    if (isVerbatimError(thrown)) return null;
-    throw thrown;
-  }
+  return parseObject(run.read(path));
 }
 
 function toFinding({ kind, id, message }: VerifyFailure): ArtifactFinding {

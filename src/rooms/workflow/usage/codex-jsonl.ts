@@ -1,11 +1,10 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../../../core/canonical/index.ts";
+import { isJsonObject, type JsonObject, type JsonValue, parseObject } from "../../../core/canonical/index.ts";
 import {
   type Call,
   isWork,
   items,
   listLines,
   member,
-  parseObject,
   type SessionReading,
   type Tokens,
   type TranscriptEntry,

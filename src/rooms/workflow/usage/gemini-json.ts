@@ -1,11 +1,16 @@
-import { formatCanonical, isJsonObject, type JsonObject, type JsonValue } from "../../../core/canonical/index.ts";
+import {
+  formatCanonical,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseObject,
+} from "../../../core/canonical/index.ts";
 import {
   type Call,
   isWork,
   items,
   listLines,
   member,
-  parseObject,
   type SessionReading,
   type TranscriptEntry,
   toAmount,

@@ -1,5 +1,4 @@
-import { Float, isJsonObject, type JsonObject, type JsonValue, parseJson } from "../../../core/canonical/index.ts";
-import { isVerbatimError } from "../../../core/errors/index.ts";
+import { Float, isJsonObject, type JsonValue } from "../../../core/canonical/index.ts";
 
 /** What of a session file is read; a longer one is read to there, and its reading says so. */
 export const MOST_SESSION_BYTES = 64 * 1024 * 1024;
@@ -56,17 +55,6 @@ export function* listLines(bytes: Uint8Array): Generator<Uint8Array> {
     const line = bytes.subarray(from, to);
     if (line.some((byte) => byte !== 32 && byte !== 13 && byte !== 9)) yield line;
     from = to + 1;
-  }
-}
-
-/** A JSON object, or null for whatever else somebody wrote. */
-export function parseObject(bytes: Uint8Array): JsonObject | null {
-  try {
-    const value = parseJson(bytes);
-    return isJsonObject(value) ? value : null;
-  } catch (thrown) {
-    if (isVerbatimError(thrown)) return null;
-    throw thrown;
   }
 }
 

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { formatCanonical, isJsonObject, type JsonValue, parseJson } from "../../../core/canonical/index.ts";
-import { isVerbatimError } from "../../../core/errors/index.ts";
+import { formatCanonical, type JsonValue, parseObject } from "../../../core/canonical/index.ts";
 import table from "./setups.json" with { type: "json" };
 
 const name = z.string().min(1);
@@ -131,20 +130,12 @@ function isUsable({ when }: SetupRow, folder: string, facts: SetupFacts): boolea
 /** Whether a change of a manifest changes what is installed. What cannot be read may have. */
 async function decides({ when }: SetupRow, path: string, facts: SetupFacts): Promise<boolean> {
   if (when.fields === undefined) return true;
-  const [before, after] = [readObject(await facts.read(path, "base")), readObject(await facts.read(path, "candidate"))];
+  const [before, after] = [
+    parseObject(await facts.read(path, "base")),
+    parseObject(await facts.read(path, "candidate")),
+  ];
   if (before === null || after === null) return true;
   return when.fields.some((field) => format(before[field]) !== format(after[field]));
-}
-
-function readObject(bytes: Uint8Array | null): Readonly<Record<string, JsonValue>> | null {
-  if (bytes === null) return null;
-  try {
-    const value = parseJson(bytes);
-    return isJsonObject(value) ? value : null;
-  } catch (thrown) {
-    if (isVerbatimError(thrown)) return null;
-    throw thrown;
-  }
 }
 
 function format(value: JsonValue | undefined): string {

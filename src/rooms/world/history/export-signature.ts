@@ -1,4 +1,4 @@
-import { encodeUtf8, formatCanonical, type JsonObject, parseJson } from "../../../core/canonical/index.ts";
+import { encodeUtf8, formatCanonical, type JsonObject, parseJson, parseObject } from "../../../core/canonical/index.ts";
 import { type Code, codeFacts, fixAt } from "../../../core/errors/index.ts";
 import type { Crypto, SyncCrypto } from "../../../core/ports.ts";
 import {
@@ -17,7 +17,6 @@ import {
 } from "../../../core/trust/index.ts";
 import { eligibleKeys } from "../../../core/trust/policy.ts";
 import { STATEMENT_TYPE } from "../../../core/trust/statement.ts";
-import { parseStatement } from "./export-statement.ts";
 import { type FileFinding, splitLines } from "./world-file.ts";
 
 const PREDICATE_TYPE = "urn:verbatim:predicate:world-export:v1";
@@ -113,7 +112,7 @@ function findMisfit(opened: OpenedEnvelope | null, expect: () => string): Misfit
   if (opened.envelope.payloadType !== STATEMENT_PAYLOAD_TYPE) return "ATTESTATION_TYPE";
   const own = expect();
   if (equalBytes(opened.payload, encodeUtf8(own))) return null;
-  const statement = parseStatement(opened.payload);
+  const statement = parseObject(opened.payload);
   if (statement === null) return "ATTESTATION_INVALID";
   const expected = parseJson(own) as JsonObject;
   const differs = (name: string) =>

@@ -1,32 +1,14 @@
-import {
-  formatCanonical,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  parseJson,
-} from "../../../core/canonical/index.ts";
+import { formatCanonical, type JsonObject, type JsonValue, parseObject } from "../../../core/canonical/index.ts";
 import { readItems, readMember, readText } from "../../../core/contracts/index.ts";
-import { isVerbatimError } from "../../../core/errors/index.ts";
 import type { Crypto } from "../../../core/ports.ts";
 import { decodeBase64 } from "../../../core/trust/base64.ts";
-
-/** The statement that a signature is over, or null when the payload is not a JSON object. */
-export function parseStatement(payload: Uint8Array): JsonObject | null {
-  try {
-    const value = parseJson(payload);
-    return isJsonObject(value) ? value : null;
-  } catch (thrown) {
-    if (isVerbatimError(thrown)) return null;
-    throw thrown;
-  }
-}
 
 /** Whether the statement inside a signed manifest is about this manifest; one without a signature has none. */
 export function findForeignStatement(value: JsonValue): string[] {
   const { signature, ...manifest } = value as JsonObject;
   if (signature === undefined) return [];
   const payload = decodeBase64(readText(signature, "payload") ?? "");
-  const statement = payload === null ? null : parseStatement(payload);
+  const statement = parseObject(payload);
   const subject = readItems(statement ?? {}, "subject")[0];
   const named = readMember(readMember(statement ?? {}, "predicate"), "manifest") ?? null;
   const isOurs =
