@@ -162,3 +162,32 @@ describe("a part of a change", () => {
     expect(repo.git("status", "--short")).toBe(" M lamp.txt\n M lines.txt\n");
   });
 });
+
+describe("what the gate rejects", () => {
+  it("does not land as a part, nor as the whole in other words, while the rest does", async () => {
+    const repo = makeHarbour();
+    const script = "echo on > lamp.txt; mkdir -p .github/workflows; echo 'on: push' > .github/workflows/ci.yml";
+    const { summary } = await repo.agent(["--verify", "true"], ["sh", "-c", script]);
+    expect(summary.outcome).toBe("rejected");
+    const ci = [".github/workflows/ci.yml"];
+    for (const paths of [ci, ["lamp.txt", ...ci]]) {
+      const flags = [...paths.flatMap((path) => ["--only", path]), "--unverified", "--yes"];
+      const { exit, stderr } = await repo.verbatim("agent", "apply", summary.run_id, ...flags);
+      expect([exit, stderr]).toEqual([1, expect.stringContaining("error[POLICY_PROTECTED]")]);
+      expect(repo.git("status", "--short")).toBe("");
+    }
+    expect((await repo.verbatim("agent", "apply", summary.run_id, "--only", "lamp.txt", "--yes")).exit).toBe(0);
+    expect(repo.git("status", "--short")).toBe(" M lamp.txt\n");
+  });
+
+  it("does not land on a tree whose rules are narrower by now, whatever was verified before", async () => {
+    const { repo, summary, apply } = await open();
+    expect(summary.outcome).toBe("verified");
+    repo.write("verbatim.config.json", JSON.stringify({ agent: { policy: { max_files: 1 } } }));
+    const { exit, stderr } = await apply("--yes", "--unverified", "--no-reverify");
+    expect([exit, stderr]).toEqual([1, expect.stringContaining("error[POLICY_LIMIT]")]);
+    expect(repo.git("status", "--short")).toBe("?? verbatim.config.json\n");
+    rmSync(join(repo.root, "verbatim.config.json"));
+    expect((await apply("--yes")).exit).toBe(0);
+  });
+});
