@@ -132,6 +132,23 @@ it("knows no command whose program whoever writes the goal could choose", async 
   }
 });
 
+it("lets a run go on with words of their own only for whoever came by the link, before it looks for the run", async () => {
+  const repo = harbour({ keeper: KEEPER });
+  const server = await serveRepo(repo);
+  const typed = { run: "20260101-000000-abcdef", argv: ["true"] };
+  expect((await server.refusal("agent.continue", typed)).slice(1)).toEqual(["LOCAL_ONLY", "/argv"]);
+  const named = (command: string) => server.refusal("agent.continue", { run: typed.run, command });
+  expect((await named("keeper"))[1]).toBe("COMMAND_NOT_ALLOWED");
+  expect((await named("lamp"))[1]).toBe("COMMAND_UNKNOWN");
+  const sent = { method: "POST", body: JSON.stringify(typed) };
+  const answer = await server.send("/api/operations/agent.continue", sent, await linked(server));
+  expect(((await answer.json()) as { error: { code: string } }).error.code).toBe("RUN_NOT_FOUND");
+  const still = await serveRepo(repo, { noStart: true });
+  for (const input of [typed, { run: typed.run }]) {
+    expect((await still.refusal("agent.continue", input))[1]).toBe("START_OFF");
+  }
+});
+
 it("takes a typed command from whoever came by the link on this machine, and starts nothing where it was told not to", async () => {
   const repo = harbour({ keeper: KEEPER });
   const server = await serveRepo(repo);
