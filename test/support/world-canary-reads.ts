@@ -129,6 +129,7 @@ const OPERATIONS: Readonly<Record<string, Drive | "owner" | "writes">> = {
   "world.fork": "owner",
   "world.import": "owner",
   "world.import-bytes": "owner",
+  "world.import-profile": "owner",
   "world.imports": "owner",
   "world.import-show": "owner",
   "world.import-original": "owner",

@@ -107,6 +107,7 @@ const OWNER_ROUTES: ReadonlySet<string> = new Set([
   "post /:id/fork",
   "post /import",
   "post /:id/imports",
+  "post /import-profile",
   "get /:id/imports",
   "get /:id/imports/:number",
   "get /:id/imports/:number/original",

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
 import { createContentStore } from "../../src/adapters/disk/content-store.ts";
 import { createLocalFiles } from "../../src/adapters/disk/local-files.ts";
+import { createLocalFolders } from "../../src/adapters/disk/local-folders.ts";
 import { intlGraphemes } from "../../src/adapters/intl/graphemes.ts";
 import { makeZones } from "../../src/adapters/intl/zones.ts";
 import { processPace } from "../../src/adapters/process/timer.ts";
@@ -96,6 +97,7 @@ export async function openWorlds(
     tokenizer: BYTES_BY_THREE,
     models: options.models ?? new ListedModel(),
     files: createLocalFiles(folder, nothing()),
+    folders: createLocalFolders(folder),
     actor: "library",
     system_zone: "UTC",
     times: { ...DEFAULT_TIMES, ...options.times },

@@ -1,3 +1,4 @@
+import { createLocalFolders } from "../../adapters/disk/local-folders.ts";
 import { intlGraphemes } from "../../adapters/intl/graphemes.ts";
 import { makeZones } from "../../adapters/intl/zones.ts";
 import { makeModels } from "../../adapters/models/world-models.ts";
@@ -43,6 +44,7 @@ export const wiring: Wiring<typeof WORLD_OPERATIONS> = {
       zones: makeZones(),
       graphemes: intlGraphemes,
       inflater: zlibInflater,
+      folders: createLocalFolders(composition.start),
       tokenizer: BYTES_BY_THREE,
       models: makeModels(env),
       system_zone: new Intl.DateTimeFormat("en-US").resolvedOptions().timeZone,

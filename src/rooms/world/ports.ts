@@ -23,6 +23,24 @@ export interface Inflater {
   zlib(bytes: Uint8Array, maxBytes: number): Uint8Array | null;
 }
 
+/** A name below a folder. Links are named and never followed. */
+export interface FolderEntry {
+  /** Relative, with slashes. */
+  readonly path: string;
+  readonly kind: "file" | "link" | "other";
+  readonly bytes: number;
+}
+
+/** Folders of the caller's machine. */
+export interface Folders {
+  /** Everything below a folder but folders, at most so many names; FILE_NOT_FOUND, FILE_UNREADABLE or FILE_TOO_LARGE. */
+  list(folder: string, most: number): Promise<readonly FolderEntry[]>;
+  /** A regular file below a folder, reached without a link: FILE_NOT_FOUND, FILE_UNREADABLE or FILE_TOO_LARGE. */
+  read(folder: string, path: string, maxBytes: number): Promise<Uint8Array>;
+  /** Whether it is a folder. */
+  isFolder(path: string): Promise<boolean>;
+}
+
 /** Counts what a model would count. */
 export interface Tokenizer {
   readonly name: string;

@@ -8,8 +8,8 @@ const IMPORT_LIMIT = 32 * 1024 * 1024;
 const MAX_LEVELS = 32;
 
 /** Reads a file that was sent. */
-export async function readUpload(context: Context): Promise<Uint8Array> {
-  return readBytes(context, IMPORT_LIMIT, FILE_TYPE);
+export async function readUpload(context: Context, limit: number = IMPORT_LIMIT): Promise<Uint8Array> {
+  return readBytes(context, limit, FILE_TYPE);
 }
 
 /** Reads the bytes of a body of one type, but no more than the limit. */

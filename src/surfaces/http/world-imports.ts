@@ -1,8 +1,20 @@
 import { readUpload } from "./body.ts";
-import { type Call, keyOf, numberOf, type WorldRouter } from "./world-router.ts";
+import { type Call, keyOf, numberOf, switchIn, type WorldRouter } from "./world-router.ts";
+
+const PROFILE_LIMIT = 256 * 1024 * 1024;
 
 /** Routes about files that were imported, and about pictures. */
 export function addImportRoutes(router: WorldRouter): void {
+  router.route(
+    "post",
+    "/import-profile",
+    "Makes a world of every chat of a profile.",
+    { operation: "world.import-profile", query: ["preview"] },
+    async (call) => {
+      const base64 = Buffer.from(await readUpload(call, PROFILE_LIMIT)).toString("base64");
+      return router.answer(call, "world.import-profile", { base64, preview: switchIn(call, "preview") });
+    },
+  );
   router.route("get", "/:id/imports", "Lists imported files.", { operation: "world.imports" }, async (call, world) =>
     router.answer(call, "world.imports", { world }),
   );

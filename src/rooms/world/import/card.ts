@@ -93,6 +93,7 @@ function readSecondCard(cast: Cast, value: JsonValue, options: ImportOptions): I
     title: displayName,
     people: person.isNew ? [{ person_id, display_name: displayName }] : [],
     person_id,
+    card_name: name,
     present_after: present,
     lines,
     not_imported: sortedByCodePoint([

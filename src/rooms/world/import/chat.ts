@@ -54,7 +54,7 @@ interface Said {
 
 /** Reads a chat of one JSON object a line. Its own times are real time and stay in the original. */
 function readSecondChat(cast: Cast, text: string, options: ImportOptions): ImportPlan {
-  const speakers = new Speakers(cast);
+  const speakers = new Speakers(cast, options.aliases);
   const losses = new Losses();
   const counts = { lines: 0, entries: 0, hidden: 0, blank: 0, header: 0 };
   const hidden: string[] = [];
@@ -152,10 +152,10 @@ class Speakers {
   readonly #people: Map<string, string>;
   readonly #known: Map<string, string>;
 
-  constructor(cast: Cast) {
+  constructor(cast: Cast, aliases: ReadonlyMap<string, string> = new Map()) {
     this.#cast = cast;
     this.#people = new Map(cast.people);
-    this.#known = new Map([...cast.people].map(([id, name]) => [name, id]));
+    this.#known = new Map([...aliases, ...[...cast.people].map(([id, name]) => [name, id] as const)]);
   }
 
   find(line: JsonObject, name: string, narrator: string): Omit<Said, "text" | "from"> {

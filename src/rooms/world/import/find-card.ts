@@ -1,8 +1,9 @@
 import type { Inflater } from "../ports.ts";
-import { findArchive, isZip, readCharxCard } from "./charx.ts";
+import { readCharxCard } from "./charx.ts";
 import { isJpeg, readSegments } from "./jpeg.ts";
 import { findPngCard, isPng, readChunks, readPngCard } from "./png.ts";
 import { unknownFormat } from "./refusals.ts";
+import { findArchive, isZip } from "./zip.ts";
 
 /** The text inside a file, and the picture it came in. */
 interface Found {

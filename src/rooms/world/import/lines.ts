@@ -25,6 +25,8 @@ export interface ImportOptions {
   readonly no_book?: boolean;
   /** Who else knows the lines of a chat. */
   readonly audience?: readonly string[];
+  /** Other names of people, as a chat may call them. */
+  readonly aliases?: ReadonlyMap<string, string>;
 }
 
 /** Something of a file that the world has no place for. The original keeps it. */
@@ -68,6 +70,8 @@ export interface ImportPlan {
   readonly people: readonly { readonly person_id: string; readonly display_name: string }[];
   /** Whom a card is about. */
   readonly person_id: string | null;
+  /** What the card calls them, whatever readers see. */
+  readonly card_name: string | null;
   readonly present_after: readonly string[];
   readonly lines: readonly ImportedLine[];
   /** The name of what it is, for a world that is made of it; null when it says none. */
@@ -91,6 +95,7 @@ export interface ImportPlan {
 /** What files read by the first rules have nothing of. */
 export const NOTHING_BESIDES = {
   person_id: null,
+  card_name: null,
   background: [],
   lore: [],
   styles: {},

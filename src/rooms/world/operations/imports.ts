@@ -8,6 +8,7 @@ import { MAX_PICTURE } from "../import/picture.ts";
 import { MAX_IMPORT_BYTES } from "../import/read.ts";
 import { readAvatar, removeAvatar, setAvatar } from "../people/avatars.ts";
 import { loadWorld } from "../projection/reading.ts";
+import { importProfileOperation } from "./import-profile.ts";
 import { findWorldId, keyField as key, requireLocal, type WorldRoom, worldField } from "./room.ts";
 
 const importedFile = z.strictObject({
@@ -171,6 +172,7 @@ const avatarRemove = defineOperation({
 });
 
 export const IMPORT_OPERATIONS = [
+  importProfileOperation,
   imports,
   importShow,
   importOriginal,

@@ -9,7 +9,17 @@ import type {
   SyncCrypto,
   WriteTransaction,
 } from "../../../core/ports.ts";
-import type { Graphemes, Inflater, Models, Timer, Tokenizer, WorldReader, WorldWriter, Zones } from "../ports.ts";
+import type {
+  Folders,
+  Graphemes,
+  Inflater,
+  Models,
+  Timer,
+  Tokenizer,
+  WorldReader,
+  WorldWriter,
+  Zones,
+} from "../ports.ts";
 
 export interface WorldReadTransaction extends ReadTransaction {
   readonly world: WorldReader;
@@ -50,6 +60,7 @@ export interface WorldPorts {
   readonly tokenizer: Tokenizer;
   readonly models: Models;
   readonly files: LocalFiles;
+  readonly folders: Folders;
   /** Who appends: the surface. */
   readonly actor: string;
   /** Zone of this machine, for new worlds. */

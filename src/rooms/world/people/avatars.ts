@@ -1,9 +1,9 @@
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import { appendRecord } from "../history/commit.ts";
-import { cleanPicture } from "../import/picture.ts";
+import { type CleanPicture, cleanPicture } from "../import/picture.ts";
 import { readMarks } from "../knowledge/marks.ts";
-import type { WorldPorts } from "../operations/ports.ts";
-import { loadWorld } from "../projection/reading.ts";
+import type { WorldPorts, WorldWriteTransaction } from "../operations/ports.ts";
+import { loadWorld, type OpenWorld } from "../projection/reading.ts";
 import { isSomebody } from "./cast.ts";
 import { controlWorld } from "./control.ts";
 import { unknownPerson } from "./people.ts";
@@ -68,6 +68,17 @@ export async function setAvatar(
     if (!isSame) await appendRecord(ports, tx, world, "WORLD_AVATAR_SET", { person_id, sha256, media_type });
     return { person_id, sha256, media_type };
   });
+}
+
+/** The same inside a transaction, for a picture that is kept already. */
+export async function setAvatarIn(
+  ports: WorldPorts,
+  tx: WorldWriteTransaction,
+  world: OpenWorld,
+  person_id: string,
+  { sha256, media_type }: { readonly sha256: string; readonly media_type: CleanPicture["media_type"] },
+): Promise<void> {
+  await appendRecord(ports, tx, world, "WORLD_AVATAR_SET", { person_id, sha256, media_type });
 }
 
 /** Takes the picture of a person away. */

@@ -18,6 +18,27 @@ function renderImport(
 
 /** Files that were imported, what of them is nowhere else, and pictures. */
 export const IMPORT_VERBS: readonly Verb[] = [
+  defineVerb("world.import-profile", {
+    path: ["import-profile"],
+    args: [{ field: "path", label: "PATH" }],
+    flags: { base64: { hidden: true }, report: { value: "FILE" } },
+    examples: [
+      "verbatim world import-profile ~/SillyTavern/data/default-user --preview",
+      "verbatim world import-profile default-user.zip --report profile.json",
+    ],
+    render({ files, totals }, io, { preview }) {
+      for (const { path, outcome, code, where, lost } of files) {
+        if (outcome === "FAILED")
+          io.line(`${io.paint.bad(outcome)} ${showWritten(path)}: ${code} ${showWritten(where ?? "")}`.trimEnd());
+        for (const { what, count } of lost) io.line(`lost ${what} x${count} ${showWritten(path)}`);
+      }
+      const { carried, kept, left, failed, worlds, lines, entries, hidden, blank, header } = totals;
+      io.line(`${totals.files} files: ${carried} carried, ${kept} kept, ${left} left, ${failed} failed`);
+      io.line(`${lines} lines of chats: ${entries} written, ${hidden} hidden, ${blank} blank, ${header} headers`);
+      io.line(preview === true ? `${worlds} worlds would be made; nothing was written` : `${worlds} worlds`);
+    },
+    exit: ({ totals }) => (totals.failed === 0 ? 0 : 1),
+  }),
   defineVerb("world.imports", {
     path: ["imports", "list"],
     isDefault: true,
