@@ -394,6 +394,8 @@ export interface WorldMethods {
   readonly importBytes: Method<"world.import-bytes">;
   /** Gives the file of an import back, byte for byte. */
   readonly importOriginal: Method<"world.import-original">;
+  /** Makes a world of every chat of a SillyTavern profile. No chat is lost: each file is in the report. */
+  readonly importProfile: Method<"world.import-profile">;
   /** Shows one import: what was written, and what of the file a world has no place for. */
   readonly importShow: Method<"world.import-show">;
   /** Lists the files that were imported into a world. */

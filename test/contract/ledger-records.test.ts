@@ -160,6 +160,7 @@ const RARE: readonly Entry[] = [
     kind: "TOKEN_ADDED",
     body: { name: "mira", role: "reviewer", expires: "2026-12-24T09:00:00.000Z" },
   },
+  { stream: "world/w_a", kind: "WORLD_AVATAR_SET", body: { person_id: "ANA", sha256: HASH, media_type: "image/png" } },
   { stream: "audit", kind: "TOKEN_REVOKED", body: { name: "mira" } },
   {
     stream: "audit",
