@@ -24,7 +24,7 @@ export async function openFolder(folders: Folders, folder: string): Promise<Prof
   return { files, root: findRoot(files), read: (path) => folders.read(folder, path, MAX_IMPORT_BYTES) };
 }
 
-/** A profile in an archive. A name that is there twice is refused: two readers could see two files. */
+/** A profile in an archive. A name that appears twice is refused: two readers could see two files. */
 export function openArchive(inflater: Inflater, bytes: Uint8Array): ProfileSource {
   if (!isZip(bytes)) throw unknownFormat("a profile is a folder or a zip archive");
   const entries = new Map<string, ZipEntry>();
