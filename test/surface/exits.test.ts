@@ -158,6 +158,10 @@ const ANSWERS: Readonly<Record<string, readonly Answer[]>> = {
     [0, { exit: 0 }],
     [1, { exit: 1 }],
   ],
+  "world import-profile": [
+    [0, { totals: { failed: 0 } }],
+    [1, { totals: { failed: 1 } }],
+  ],
   "world verify": [
     [0, { ok: true }],
     [1, { ok: false }],
