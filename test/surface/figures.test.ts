@@ -8,7 +8,7 @@ import { FACTS, type Fact, listPlaces } from "../../tools/figures/definitions.ts
 import { listAdapterImporters, listDeepImports } from "../../tools/figures/imports.ts";
 import { listPassed } from "../../tools/figures/passed.ts";
 import { countSize, readSources } from "../../tools/figures/sources.ts";
-import { formatFigures, ROWS, readEdits } from "../../tools/figures/table.ts";
+import { formatFigures, ROWS, readEdits, readMainLine } from "../../tools/figures/table.ts";
 import { ROOT } from "../../tools/stages.ts";
 
 // Guards: what `npm run figures` says of the house is counted as it claims, in trees where the answer is known.
@@ -204,5 +204,14 @@ describe("the table", () => {
   it("has a line for each figure", () => {
     const figure = { name: "boats", byHand: "1", before: "2", now: "3", goal: "at most 1", found: [] };
     expect(formatFigures([figure]).split("\n").slice(2)).toEqual(["| boats | 1 | 2 | 3 | at most 1 |", ""]);
+  });
+});
+
+describe("the main line of an agent run", () => {
+  it("is made of files that a run passes, each once", () => {
+    const named = readMainLine(readSources(ROOT).map(({ path }) => path));
+    expect(new Set(named).size).toBe(named.length);
+    expect(named[0]).toBe("src/main.ts");
+    expect(() => readMainLine(named.slice(1))).toThrowError("src/main.ts");
   });
 });

@@ -22,10 +22,24 @@ export function readEdits(): Readonly<Record<string, Readonly<Record<string, str
   return JSON.parse(readFileSync(new URL("./edits.json", import.meta.url), "utf8")) as never;
 }
 
+/** The main line of an agent run, as a reader who follows it names it; a file that the run does not pass is an error. */
+export function readMainLine(passed: readonly string[]): string[] {
+  const named = JSON.parse(readFileSync(new URL("./main-line.json", import.meta.url), "utf8")) as string[];
+  const strange = named.filter((file) => !passed.includes(file));
+  if (strange.length > 0) throw new Error(`main-line.json names files that a run does not pass: ${strange.join(", ")}`);
+  return named;
+}
+
 /** Names and goals of the figures in their order; the counts of the beginning are those of 464d5f8 and of 10e9b2b. */
 export const ROWS = {
   expand: { name: "files passed by `verbatim expand`, main to bytes", byHand: "34", before: "34", goal: "at most 20" },
-  agent: { name: "files passed by `verbatim agent`", byHand: "60", before: "151", goal: "at most 35 by hand" },
+  agent: { name: "files passed by `verbatim agent`, all of them", byHand: "-", before: "151", goal: "-" },
+  mainLine: {
+    name: "files on the main line of `verbatim agent`, which a reader names",
+    byHand: "60",
+    before: "-",
+    goal: "at most 35",
+  },
   places: {
     name: `places that define: ${FACTS.map(({ name }) => name).join(", ")}`,
     byHand: "7, 2, 2, 2, 10",
@@ -54,6 +68,7 @@ export function countFigures(root: string): Figure[] {
   const sources = readSources(root);
   const modules = cruiseSources();
   const places = FACTS.map((fact) => listPlaces(sources, fact));
+  const byAgent = listPassedByAgent(root);
   const edits = Object.values(readEdits()).map((files) => Object.keys(files));
   const { files, lines } = countSize(sources);
   const one = (row: keyof typeof ROWS, found: readonly string[], now = String(found.length)): Figure => ({
@@ -63,7 +78,8 @@ export function countFigures(root: string): Figure[] {
   });
   return [
     one("expand", listPassedByExpand(root)),
-    one("agent", listPassedByAgent(root)),
+    one("agent", byAgent),
+    one("mainLine", readMainLine(byAgent)),
     one("places", places.flat(), places.map(({ length }) => length).join(", ")),
     one("edits", edits.flat(), edits.map(({ length }) => length).join(", ")),
     one("size", [], `${files} / ${lines.toLocaleString("en-US")}`),

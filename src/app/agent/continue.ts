@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { AgentRecord, type AgentRun, type AgentState, AT_WORK } from "../../rooms/workflow/index.ts";
+import { runAttempts } from "./agent.ts";
 import { toKeptPlaces } from "./agent-arguments.ts";
 import type { AgentSummary } from "./agent-summary.ts";
-import { runAttempts } from "./attempts.ts";
 import { beginAgain } from "./begin-again.ts";
 import { beginOnTree, type From } from "./begin-on-tree.ts";
 import { planCaps } from "./caps.ts";
