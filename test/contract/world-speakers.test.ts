@@ -92,12 +92,19 @@ describe.each([
 
 describe("speakers", () => {
   it("are refused what is not theirs, each with its code and place", async () => {
-    const models = new ListedModel(says("ANA", "Only for George.", ["ANA", "GEORGE"]), "{}", says("ANA", "For me.", ["ANA"]));
+    const models = new ListedModel(
+      says("ANA", "Only for George.", ["ANA", "GEORGE"]),
+      "{}",
+      says("ANA", "For me.", ["ANA"]),
+    );
     const { worlds, id, close } = await open("SQLite", models);
     const first = await say(worlds, id, envelope("r-1", "Hello."), OPERATOR);
     const [mine, hers] = first.entries.map(({ entry_id }) => entry_id);
     const no = (request: never, sender: Sender, wish: Wish = {}) =>
-      say(worlds, id, request, sender, wish).catch(({ code, where }: { code: string; where: string }) => ({ code, where }));
+      say(worlds, id, request, sender, wish).catch(({ code, where }: { code: string; where: string }) => ({
+        code,
+        where,
+      }));
     expect(await no(envelope("r-2", "x"), OPERATOR, { speaker: "ANA" })).toEqual({
       code: "VIEWER_DENIED",
       where: "/speaker",
@@ -121,7 +128,9 @@ describe("speakers", () => {
       code: "FIELD_EMPTY",
       where: "/operator/input_text",
     });
-    expect(await no(envelope(own(3), "x"), PLAYER, { corrects: mine! })).toMatchObject({ code: "CORRECTION_NOT_YOURS" });
+    expect(await no(envelope(own(3), "x"), PLAYER, { corrects: mine! })).toMatchObject({
+      code: "CORRECTION_NOT_YOURS",
+    });
     const paused = { declared_overrides: { pause_time: true } };
     expect(await no(envelope(own(4), "x", paused), PLAYER)).toEqual({
       code: "OPERATOR_ONLY",

@@ -187,7 +187,8 @@ export async function askEverywhere(
     surface.ask(method, path, { token: await asker.token(), ...more });
   for (const route of surface.routes) {
     const name = nameOf(route);
-    const isOpen = route.who === "viewer" || ((route.who === "operator" || route.who === "player") && viewer === "GEORGE");
+    const isOpen =
+      route.who === "viewer" || ((route.who === "operator" || route.who === "player") && viewer === "GEORGE");
     if (!isOpen) {
       const path = route.path.replace(":id", world).replaceAll(/:\w+/g, "r0");
       const { status, text } = await ask(route.method, path);

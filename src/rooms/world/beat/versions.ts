@@ -124,7 +124,7 @@ function planAgain(
   const id = body.speaker ?? cast.operator_id;
   const speaker = speakerOf(cast, id);
   if (wanted.input_text !== null && sender.role !== "owner" && id !== cast.operator_id) {
-    throw new VerbatimError("VIEWER_DENIED", { message: "these are somebody else's words", where: "/input_text" });
+    throw new VerbatimError("VIEWER_DENIED", { message: "these are someone else's words", where: "/input_text" });
   }
   const first = body.write_bundle?.entries[0];
   const spoke = body.spoke ?? first?.channel === "USER";
