@@ -60,12 +60,16 @@ export interface AgentMethods {
   readonly logs: Method<"agent.logs">;
   /** Bytes that an attempt or a verification printed, from the recorded file; waits for more while it is at work. */
   readonly output: Method<"agent.output">;
+  /** Keeps an agent run from being pruned, or no longer. */
+  readonly pin: Method<"agent.pin">;
   /** Lists the profiles of known agents, where each comes from, and whether somebody tried it. */
   readonly profiles: Method<"agent.profiles">;
   /** Judges the file of a profile before it is used. */
   readonly profilesCheck: Method<"agent.profiles-check">;
   /** Shows one profile: how the agent is recognised, its variables, login files, sessions and hosts. */
   readonly profilesShow: Method<"agent.profiles-show">;
+  /** Takes logs, transcripts and proofs of old agent runs; their changes, reports and attestations stay. */
+  readonly prune: Method<"agent.prune">;
   /** Lists the agent runs at work, and repairs those whose process is gone. */
   readonly ps: Method<"agent.ps">;
   /** Lets several agents work on one goal from one base, and ranks what they did. */

@@ -18,6 +18,7 @@ import type { AgentRequest } from "./request.ts";
 import type { RunControl } from "./run-control.ts";
 import { type OpenAgentRun, withPreparedRun } from "./session.ts";
 import { describeMoney, readSpent } from "./spending.ts";
+import { tidyUp } from "./tidy.ts";
 import { work } from "./work.ts";
 
 /**
@@ -38,7 +39,13 @@ export async function runPrepared(
   return await withPreparedRun(outside, prepared.run, async (open) => {
     const control = outside.control.current();
     if (control !== null) onControl?.(control);
-    return await runAttempts(outside, open, request, prepared);
+    // While the agent works there is time for what earlier ones left.
+    const tidied = tidyUp(outside);
+    try {
+      return await runAttempts(outside, open, request, prepared);
+    } finally {
+      await tidied;
+    }
   });
 }
 

@@ -1,8 +1,10 @@
 import { z } from "zod";
-import { defineOperation, LOCAL_SURFACES } from "../../core/operation.ts";
+import { readSize, SIZE_FORM } from "../../core/contracts/sizes.ts";
+import { defineOperation, LOCAL_SURFACES, OWNER } from "../../core/operation.ts";
 import { attestAgentRun, attested } from "./attest.ts";
 import { checked, checkRange } from "./check.ts";
 import type { AgentPorts } from "./ports.ts";
+import { pinAgentRun, pinned, pruneAgentRuns, pruned, retentionOf } from "./prune.ts";
 
 const run = z
   .string()
@@ -51,5 +53,50 @@ const check = defineOperation({
   run: (outside: AgentPorts, { require_all: requireAll, ...input }) => checkRange(outside, { ...input, requireAll }),
 });
 
-/** What others can check about a run. */
-export const EVIDENCE_OPERATIONS = [attest, check] as const;
+const pin = defineOperation({
+  name: "agent.pin",
+  summary: "Keeps an agent run from being pruned, or no longer.",
+  effect: "mutate",
+  who: OWNER,
+  surfaces: [...LOCAL_SURFACES, "http"],
+  input: z.strictObject({ run, unpin: z.boolean().default(false).describe("Let it be pruned again.") }),
+  output: pinned,
+  run: (outside: AgentPorts, { run: name, unpin }) => pinAgentRun(outside, name, !unpin),
+});
+
+const DAY = 24 * 60 * 60 * 1000;
+
+const prune = defineOperation({
+  name: "agent.prune",
+  summary: "Takes logs, transcripts and proofs of old agent runs; their changes, reports and attestations stay.",
+  effect: "mutate",
+  who: OWNER,
+  surfaces: [...LOCAL_SURFACES, "http"],
+  input: z.strictObject({
+    older_than: z
+      .string()
+      .regex(/^[0-9]+d$/)
+      .optional()
+      .describe("Of runs that are older, such as 14d (default: agent.retention.keep_days)."),
+    keep: z.int().min(0).optional().describe("Of all but so many runs (default: agent.retention.keep_runs)."),
+    max_size: z
+      .string()
+      .regex(SIZE_FORM)
+      .optional()
+      .describe("Of the oldest until the rest takes no more (default: agent.retention.max_bytes)."),
+    dry_run: z.boolean().default(false).describe("Say what would go, and change nothing."),
+  }),
+  output: pruned,
+  run: (outside: AgentPorts, { older_than, keep, max_size, dry_run }) => {
+    const usual = retentionOf(outside);
+    const retention = {
+      keep_runs: keep ?? usual.keep_runs,
+      keep_ms: older_than === undefined ? usual.keep_ms : Number(older_than.slice(0, -1)) * DAY,
+      max_bytes: max_size === undefined ? usual.max_bytes : (readSize(max_size) ?? usual.max_bytes),
+    };
+    return pruneAgentRuns(outside, retention, dry_run);
+  },
+});
+
+/** What others can check about a run, and what is kept of it. */
+export const EVIDENCE_OPERATIONS = [attest, check, pin, prune] as const;

@@ -9,6 +9,7 @@ import { treeIgnores } from "../../adapters/git/tree-ignores.ts";
 import { createGuards } from "../../adapters/guards/index.ts";
 import { listControlFolders } from "../../adapters/process/control-place.ts";
 import { readHost } from "../../adapters/process/host.ts";
+import { zlibPacker } from "../../adapters/zlib/packer.ts";
 import { isJsonObject, parseJson, sortedByCodePoint, sortedUnique } from "../../core/canonical/index.ts";
 import type { NewEntry, SyncCrypto } from "../../core/ports.ts";
 import {
@@ -39,6 +40,7 @@ export function createCatalyticPorts(composition: Composition): CatalyticPorts {
     interrupts,
     records: createRecords(composition),
     content: () => composition.content("append"),
+    packer: zlibPacker,
     git: treeIgnores,
     trees: createTreeMemory({
       // Only the workspace itself is looked at again and again; copies of it go away.

@@ -319,6 +319,12 @@ export interface OutputFilter {
 }
 
 /** Everything a run needs from outside the room. */
+/** Makes bytes smaller and gives them back; null: they are damaged, or more than `most`. */
+export interface Packer {
+  pack(bytes: Uint8Array): Uint8Array;
+  unpack(bytes: Uint8Array, most: number): Uint8Array | null;
+}
+
 export interface CatalyticPorts {
   readonly clock: Clock;
   readonly random: Random;
@@ -328,6 +334,8 @@ export interface CatalyticPorts {
   readonly host: Host;
   readonly interrupts: Interrupts;
   readonly records: RunRecords;
+  /** Packs pieces of records. */
+  readonly packer: Packer;
   content(): Promise<ContentStore>;
   readonly git: TreeIgnores;
   readonly trees: TreeMemory;

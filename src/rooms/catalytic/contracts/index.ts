@@ -34,6 +34,7 @@ import {
   tree,
   violation,
 } from "./parts.ts";
+import { PIECES } from "./pieces.ts";
 
 /** What follows from the other fields of a value whose shape is right. */
 function derived<T>(
@@ -293,4 +294,5 @@ export const CATALYTIC_CONTRACTS = [
   LEDGER,
   VALIDATOR_ID,
   PROOF,
+  PIECES,
 ] as const;

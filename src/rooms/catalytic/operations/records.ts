@@ -3,9 +3,11 @@ import { VerbatimError } from "../../../core/errors/index.ts";
 import { defineOperation, LOCAL_SURFACES, READER } from "../../../core/operation.ts";
 import { encodeBase64 } from "../../../core/trust/base64.ts";
 import { readPolicy } from "../declare/declare.ts";
-import { listStrays, readRecord } from "../record/record-files.ts";
+import { listStrays } from "../record/record-files.ts";
 import { listRuns, readRun, toRecordPlace } from "../record/records.ts";
 import { RUN_STATUSES } from "../record/run-record.ts";
+import { readWholeRecord } from "../slim/pieces.ts";
+import { unpackRecord } from "../slim/unpack.ts";
 import { beginLook } from "../tree/tree-now.ts";
 import { gatherPins } from "../verify/pins.ts";
 import { verifyRun } from "../verify/verify.ts";
@@ -65,7 +67,7 @@ export const catalyticVerify = defineOperation({
       ports.crypto,
       {
         name: place.name,
-        files: readRecord(ports.disk, place.record),
+        files: await readWholeRecord(ports, place.record),
         strays: listStrays(ports.disk, place.record),
       },
       {
@@ -98,7 +100,13 @@ export const catalyticShow = defineOperation({
   input: z.strictObject({
     run: z.string().describe("The id of a run, or its directory."),
     artifact: z.string().optional().describe("Print the exact bytes of this artifact instead."),
+    unpack: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("Write every file of the record whole into this new folder; large ones may be kept in pieces."),
   }),
+  localFields: ["unpack"],
   output: z.strictObject({
     run_id: z.string(),
     jobspec: z.unknown(),
@@ -107,12 +115,14 @@ export const catalyticShow = defineOperation({
     outputs: z.array(z.unknown()),
     quarantined: z.array(z.string()),
     artifact_base64: z.string().optional(),
+    unpacked: z.int().optional().describe("How many files were written."),
   }),
   async run(ports: RoomPorts, input) {
     const run = readRun(ports, toRecordPlace(ports, input.run));
-    if (input.artifact === undefined) return run;
     const place = toRecordPlace(ports, input.run);
-    const bytes = readRecord(ports.disk, place.record).get(input.artifact);
+    if (input.unpack !== undefined) return { ...run, unpacked: await unpackRecord(ports, place, input.unpack) };
+    if (input.artifact === undefined) return run;
+    const bytes = (await readWholeRecord(ports, place.record)).get(input.artifact);
     if (bytes === undefined || bytes.length > MAX_ARTIFACT)
       throw new VerbatimError("ARTIFACT_UNKNOWN", { where: input.artifact });
     return { ...run, artifact_base64: encodeBase64(bytes) };

@@ -159,6 +159,10 @@ const agentRun = z.strictObject({
     .strictObject({ ...tokens, usd: z.number().min(0).nullable() })
     .nullable()
     .optional(),
+  /** Nothing of it is pruned. */
+  pinned: z.boolean().optional(),
+  /** When its logs, transcripts and proofs went. */
+  pruned_at: instant.optional(),
   shown: z.strictObject({ files: texts, bytes: amount }),
   hooks: z.strictObject({ reported: amount, reported_blocked: amount }),
 });

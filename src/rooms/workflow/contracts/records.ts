@@ -152,6 +152,12 @@ const AGENT_BODIES = {
   AGENT_UNDONE: z.strictObject({ ...stands, l: number, paths: z.array(text) }),
 } as const;
 
+/** What became of the files of a run. Entries never go. */
+const FILE_BODIES = {
+  AGENT_SLIMMED: z.strictObject({ catalytic_run: text, files: number, bytes: number, list_sha256: hashHex }),
+  AGENT_PRUNED: z.strictObject({ files: amount, records: amount, bytes: amount }),
+} as const;
+
 const runId = text;
 
 /** What people say about a run. It leaves the run where it stands. */
@@ -192,6 +198,7 @@ const RACE_BODIES = {
 const BODIES = {
   ...AGENT_BODIES,
   ...COMMENT_BODIES,
+  ...FILE_BODIES,
   ...RACE_BODIES,
   /** A line of events.jsonl; `findEventProblems` judges it with the codes of its own. */
   WORKFLOW_EVENT: z.looseObject({}),

@@ -73,7 +73,7 @@ export interface RunFolders {
   create(id: string): RunFolder;
   /** Waits a moment, then RUN_LOCKED. A dead owner on this host is taken over. */
   lock(
-    run: RunFolder,
+    run: Pick<RunFolder, "dir">,
     facts: { readonly command: string; readonly started_at: string; readonly steal: boolean },
   ): Promise<RunLock>;
 }

@@ -1,3 +1,4 @@
+import { count, formatSize } from "../../../app/agent/explain-words.ts";
 import { defineVerb, type Verb } from "../verb.ts";
 
 /** Verbs about what others can check. */
@@ -24,5 +25,26 @@ export const EVIDENCE_VERBS: readonly Verb[] = [
     ],
     render: ({ report }, io) => io.out(report),
     exit: ({ ok }) => (ok ? 0 : 1),
+  }),
+  defineVerb("agent.pin", {
+    path: ["pin"],
+    args: [{ field: "run", label: "RUN" }],
+    examples: ["verbatim agent pin @", "verbatim agent pin 20250102-030405 --unpin"],
+    render: ({ run_id, pinned }, io) =>
+      io.line(pinned ? `${run_id} is kept whole until it is unpinned` : `${run_id} may be pruned again`),
+  }),
+  defineVerb("agent.prune", {
+    path: ["prune"],
+    flags: { older_than: { value: "T" }, keep: { value: "N" }, max_size: { value: "SIZE" } },
+    examples: ["verbatim agent prune --dry-run", "verbatim agent prune --older-than 14d --keep 20"],
+    render({ runs, bytes, pieces, slimmed, dry_run }, io) {
+      for (const { run_id, outcome, bytes: own } of runs) {
+        io.line(`${run_id}  ${outcome.replaceAll("_", " ")}  ${formatSize(own)}`);
+      }
+      const what = `logs, transcripts and proofs of ${count(runs.length, "run")}, ${formatSize(bytes)}`;
+      if (dry_run) return io.line(`would go: ${what}; nothing was changed: --dry-run`);
+      io.line(`gone: ${what}${pieces === 0 ? "" : `, and ${count(pieces, "shared piece")} that nobody else used`}`);
+      if (slimmed > 0) io.line(`${formatSize(slimmed)} of proofs are kept in shared pieces now`);
+    },
   }),
 ];

@@ -90,6 +90,7 @@ const words = (value: unknown): string =>
   Array.isArray(value) ? value.join(", ") : value === undefined || value === null ? "" : String(value);
 
 async function tellShown(shown: Shown, io: Io): Promise<void> {
+  if (shown.unpacked !== undefined) return io.line(`unpacked ${shown.unpacked} files of ${shown.run_id}`);
   if (shown.artifact_base64 !== undefined) {
     await io.out(Buffer.from(shown.artifact_base64, "base64"));
     return;
@@ -174,8 +175,12 @@ export const noun: Noun = {
     defineVerb("catalytic.show", {
       path: ["show"],
       args: [{ field: "run", label: "RUN" }],
-      flags: { artifact: { value: "NAME" } },
-      examples: ["verbatim catalytic show nightly", "verbatim catalytic show nightly --artifact RESTORE_DIFF.json"],
+      flags: { artifact: { value: "NAME" }, unpack: { value: "DIR" } },
+      examples: [
+        "verbatim catalytic show nightly",
+        "verbatim catalytic show nightly --artifact RESTORE_DIFF.json",
+        "verbatim catalytic show v-20250102t030405z-1a2b3c4d --unpack ../record",
+      ],
       render: tellShown,
     }),
     defineVerb("catalytic.list", {
