@@ -87,8 +87,10 @@ export const AGENT_CHANGE = defineContract({
 /** The first subject is the commit, the others are the files of the predicate, and a removed path has neither mode nor hash. */
 function findContradictions(value: JsonValue): string[] {
   const { subject: subjects, predicate: said } = isJsonObject(value) ? value : {};
-  if (!Array.isArray(subjects) || !isJsonObject(said) || !Array.isArray(said["files"])) return [];
-  const files = said["files"].filter(isJsonObject) as unknown as AgentChangePredicate["files"];
+  const read = predicate.shape.files.safeParse(isJsonObject(said) ? said["files"] : null);
+  // What is no list of files is said by the schema.
+  if (!Array.isArray(subjects) || !read.success) return [];
+  const files = read.data;
   const first: JsonValue = subjects[0] ?? null;
   const commit = isJsonObject(first) && isJsonObject(first["digest"]) ? first["digest"]["gitCommit"] : null;
   if (typeof commit !== "string") return ["/subject/0"];

@@ -1,18 +1,24 @@
+import { z } from "zod";
 import { isJsonObject, type JsonObject, parseJson } from "../../../core/canonical/index.ts";
 import type { LedgerReader } from "../../../core/ports.ts";
 import { readAncestors, toRecord } from "../history/lineage.ts";
 import { streamOf } from "../history/state.ts";
 import type { WorldPorts } from "../operations/ports.ts";
 
+/** What a record says of its import; those of the first rules leave most of it out. */
+const said = z.object({
+  version: z.string().default(""),
+  source_sha256: z.string(),
+  people: z.array(z.object({ person_id: z.string(), display_name: z.string() })).default([]),
+  not_imported: z.array(z.string()).default([]),
+  lost: z.array(z.object({ what: z.string(), count: z.int(), where: z.string() })).default([]),
+});
+
 /** A file that was imported into a world or into one it was forked from, numbered from 1. */
-export interface ListedImport {
+export interface ListedImport extends Omit<z.infer<typeof said>, "version"> {
   readonly number: number;
   readonly format: string;
-  readonly source_sha256: string;
-  readonly people: readonly { readonly person_id: string; readonly display_name: string }[];
   readonly entries: number;
-  readonly not_imported: readonly string[];
-  readonly lost: readonly { readonly what: string; readonly count: number; readonly where: string }[];
 }
 
 const PAGE = 200;
@@ -76,15 +82,8 @@ function number(bodies: readonly JsonObject[]): ListedImport[] {
       imports[imports.length - 1] = { ...last, entries: last.entries + entries };
       continue;
     }
-    imports.push({
-      number: imports.length + 1,
-      format: String(body["version"] ?? ""),
-      source_sha256: String(body["source_sha256"]),
-      people: (body["people"] ?? []) as unknown as ListedImport["people"],
-      entries,
-      not_imported: (body["not_imported"] ?? []) as readonly string[],
-      lost: (body["lost"] ?? []) as unknown as ListedImport["lost"],
-    });
+    const { version: format, ...rest } = said.parse(body);
+    imports.push({ number: imports.length + 1, format, entries, ...rest });
   }
   return imports;
 }

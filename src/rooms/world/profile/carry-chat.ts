@@ -1,4 +1,3 @@
-import { toJson } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { makeOnce } from "../history/once.ts";
 import { addWorld, planWorld, toWorldId } from "../history/worlds.ts";
@@ -93,7 +92,7 @@ export async function carryChat(ports: WorldPorts, parts: ChatParts, preview: bo
       if (plan.counts !== null) requireAll(plan, world.state.next_wseq - before, carried.totals);
     }
     if (face !== null) await setAvatarIn(ports, tx, world, world.cast.operator_id, face);
-    return { world: world.number, value: toJson({ ...carried }) as never };
+    return { world: world.number, value: carried };
   });
 }
 
