@@ -49,20 +49,14 @@ export async function forwardRequest(proxy: Outlet, request: IncomingMessage, re
   }
   pending.finish("allowed", { address, origin });
   const host = target.port === 80 ? name : `${name}:${target.port}`;
+  const headers = ["Host", host, ...endToEnd(request, "content-length"), ...toFraming(request), "Connection", "close"];
   const upstream = ask({
     createConnection: () => origin,
     method: request.method ?? "GET",
     path: target.path,
     setHost: false,
     // Pairs in a list keep their order and their repetitions; the types of this version of Node know objects only.
-    headers: [
-      "Host",
-      host,
-      ...endToEnd(request, "content-length"),
-      ...toFraming(request),
-      "Connection",
-      "close",
-    ] as never,
+    headers: headers as never,
   });
   const fail = () => {
     origin.destroy();
