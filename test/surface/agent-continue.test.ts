@@ -89,7 +89,11 @@ ${lines().split("\n").slice(2).join("\n")}`);
       ["base", null],
       ["tree", 1],
     ]);
-    expect((await repo.verbatim("agent", "apply", "@")).exit).toBe(0);
+    const plan = await repo.verbatim("agent", "apply", "@", "--dry-run");
+    expect(plan.stdout).toBe("4 files would be applied\nnothing was changed: --dry-run\n");
+    const applied = await repo.verbatim("agent", "apply", "@");
+    // Nothing happened since that attempt began, so nothing is said to have moved, and nothing is verified again.
+    expect([applied.exit, applied.stdout]).toEqual([0, `applied 4 files. Undo: verbatim agent undo ${run_id}\n`]);
     expect(read(repo, "log.txt")).toBe(lines([2, "mine\nthe agent"]));
     expect(read(repo, "quay.txt")).toBe(lines([2, "the agent"], [8, "mine"]));
     expect([read(repo, "door.txt"), read(repo, "lamp.txt"), read(repo, "more.txt")]).toEqual([

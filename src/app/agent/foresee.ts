@@ -45,7 +45,7 @@ export async function foreseeLanding(
   const facts = { l: now.landings + 1, candidate: candidate.c, onto: there, ...moved, ...work_tree };
   const planned = toLanding(plan, facts);
   const verified = files === candidate.files && verificationOf(record, candidate) === "passed";
-  return { ...toSummary(record), landing: describeLanding(planned, now.base.tree, verified) };
+  return { ...toSummary(record), landing: describeLanding(planned, candidate.base.tree, verified) };
 }
 
 /** The files that were chosen, as they would be afterwards. */

@@ -216,7 +216,9 @@ function toLandingView(record: AgentRecord): AgentSummary["landing"] {
   const landing = l === null ? null : record.landing(l, "result");
   if (landing === null) return null;
   const made = record.landingCommit(landing.l);
-  const described = describeLanding(landing, base.tree, isVerified(record));
+  // An attempt on the newest tree has a base of its own.
+  const { tree } = record.candidate(landing.candidate)?.base ?? base;
+  const described = describeLanding(landing, tree, isVerified(record));
   if (made?.state !== "done") return described;
   const { commit, ref, aside, signed, hooks } = made;
   const attested = findSigners(record, commit);
