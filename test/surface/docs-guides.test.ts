@@ -32,7 +32,7 @@ describe("the guides", () => {
     ["guides/verify-a-run.md", 16, 0],
     ["guides/ci.md", 10, 2],
     ["guides/quote-exactly.md", 10, 0],
-    ["guides/play-a-world.md", 12, 1],
+    ["guides/play-a-world.md", 15, 5],
   ])("%s is a session that works as it is printed", async (file, run, parsed) => {
     const page = readFileSync(new URL(file, DOCS), "utf8");
     const counts = await typeGuide(page, page.includes("verbatim agent") ? makeDesk() : makeDeskElsewhere());
