@@ -362,6 +362,8 @@ export interface WorldMethods {
   readonly avatarSet: Method<"world.avatar-set">;
   /** Lets a beat pass without saying anything. */
   readonly beat: Method<"world.beat">;
+  /** Lists beats, newest first: what was asked, how it ended, and which lines it wrote. */
+  readonly beats: Method<"world.beats">;
   /** Lists the calendar items a viewer may see, with their ids. */
   readonly calendar: Method<"world.calendar">;
   /** Adds an item to the calendar; it becomes due when the world's clock passes its time. */
@@ -374,6 +376,8 @@ export interface WorldMethods {
   readonly calls: Method<"world.calls">;
   /** Quotes what a person has said, as a viewer may know it. */
   readonly capsule: Method<"world.capsule">;
+  /** Says how long a text is and whether it fits the window of the world. */
+  readonly count: Method<"world.count">;
   /** Erases a world permanently: its lines, records, answers and files. Nothing else may use the workspace. */
   readonly delete: Method<"world.delete">;
   /** Plays a short story in a temporary store: someone who was not told a secret does not learn it. */
@@ -426,6 +430,8 @@ export interface WorldMethods {
   readonly loreShow: Method<"world.lore-show">;
   /** Sends a message from one person to others; it appears in their pockets, not in the stream. */
   readonly messageAdd: Method<"world.message-add">;
+  /** Lists the messages a viewer may see, newest first. */
+  readonly messages: Method<"world.messages">;
   /** Counts and durations since the start, without ids, titles or text. */
   readonly metrics: Method<"world.metrics">;
   /** Creates a world. */
@@ -436,6 +442,8 @@ export interface WorldMethods {
   readonly noteSet: Method<"world.note-set">;
   /** Lists what writers are told beside the story. */
   readonly notes: Method<"world.notes">;
+  /** Says whether a token of a story opens one of its worlds. */
+  readonly opens: Method<"world.opens">;
   /** Lists the people of a world and who is present. */
   readonly people: Method<"world.people">;
   /** Adds a person to a world. */
@@ -454,6 +462,8 @@ export interface WorldMethods {
   readonly pocket: Method<"world.pocket">;
   /** Sets who is present; with a text, starts a new scene. */
   readonly presence: Method<"world.presence">;
+  /** Shows what the writers of an invocation would be sent; nothing is claimed, stored or asked. */
+  readonly preview: Method<"world.preview">;
   /** Shows a page of what a viewer may see (default: the newest lines). */
   readonly projection: Method<"world.projection">;
   /** Says something as the operator and shows what happens. */
@@ -476,6 +486,14 @@ export interface WorldMethods {
   readonly time: Method<"world.time">;
   /** Sets how time moves when it is not set by hand. */
   readonly timePolicy: Method<"world.time-policy">;
+  /** Shows what a declaration of time would do: the gap, and what becomes due. */
+  readonly timePreview: Method<"world.time-preview">;
+  /** Creates a token of a world's story: for reading, for playing a person, or for the operator. It is shown only once. */
+  readonly tokenMake: Method<"world.token-make">;
+  /** Takes a token back. */
+  readonly tokenRevoke: Method<"world.token-revoke">;
+  /** Lists the tokens of a world's story. */
+  readonly tokens: Method<"world.tokens">;
   /** Says whose turn it is in the next beat of a world of turns. */
   readonly turnSet: Method<"world.turn-set">;
   /** Takes a pin away. */

@@ -78,6 +78,10 @@ const OPERATIONS: Readonly<Record<string, Drive | "owner" | "writes">> = {
   "world.metrics": () => [{}],
   "world.authorize": () => [{ token_sha256: "0".repeat(64) }],
   "world.pins": (viewer) => [{ viewer }],
+  "world.tokens": "owner",
+  "world.token-make": "writes",
+  "world.token-revoke": "writes",
+  "world.opens": (_, { world }) => [{ story: world, world: "w_nowhere", role: "viewer" }],
   "world.versions": (viewer, { requests }) =>
     viewer !== "GEORGE"
       ? []
@@ -86,6 +90,11 @@ const OPERATIONS: Readonly<Record<string, Drive | "owner" | "writes">> = {
   "world.version-make": "writes",
   "world.edit": "writes",
   "world.keep": "writes",
+  "world.beats": (viewer) => (viewer !== "GEORGE" ? [] : [{ role: "operator" }, { role: "operator", limit: 2 }]),
+  "world.messages": (viewer) => [{ viewer }, { viewer, limit: 1 }],
+  "world.time-preview": (viewer) => [{ viewer }, { viewer, at: "2026-02-01T00:00Z" }],
+  "world.count": () => [{ text: "How long is this?" }],
+  "world.preview": "owner",
   "world.pin": "writes",
   "world.unpin": "writes",
   "world.persona": "writes",
@@ -226,7 +235,7 @@ function takes({ input }: Operation<WorldRoom>, field: string): boolean {
 
 /** Shows what the operator was answered. */
 function isOperators({ name }: Operation<WorldRoom>): boolean {
-  return name === "world.invocation" || name === "world.versions";
+  return name === "world.invocation" || name === "world.versions" || name === "world.beats";
 }
 
 interface Asked {

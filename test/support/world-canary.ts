@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { openApp } from "../../src/app/call.ts";
 import { VerbatimError } from "../../src/core/errors/index.ts";
 import type { WorldRoom } from "../../src/rooms/world/operations/index.ts";
-import { makeToken, setPresence } from "../../src/rooms/world/people/people.ts";
+import { setPresence } from "../../src/rooms/world/people/people.ts";
+import { makeToken } from "../../src/rooms/world/people/world-tokens.ts";
 import { ListedModel, openWorlds, type TestWorlds } from "./world.ts";
 import { callTools, listResources } from "./world-canary-mcp.ts";
 import { findHidden, noteLeaks, readAlone, readAs, readAsOthers, type Totals } from "./world-canary-reads.ts";
@@ -158,7 +159,7 @@ function makeAsker(
   const tokens: string[] = [];
   let left = 0;
   const prepare = async (): Promise<void> => {
-    while (tokens.length < TOKENS) tokens.push((await makeToken(worlds.ports, world, viewer)).token);
+    while (tokens.length < TOKENS) tokens.push((await makeToken(worlds.ports, world, { person_id: viewer })).token);
   };
   return {
     viewer,

@@ -140,7 +140,7 @@ it("two thousand readers are served, the next one is refused, and may come when 
   const streams = new WorldStreams(app);
   const { hono } = await makeHttpSurface({ app, version: "0.0.0", host: "127.0.0.1", token: null }, streams);
   const ask = () => hono.request("/api/worlds/w_harbour/stream?viewer=ANA", { headers: { host: "127.0.0.1" } });
-  const query = { world: "w_harbour", viewer: "ANA", after: undefined, status: false };
+  const query = { world: "w_harbour", viewer: "ANA", after: undefined, reader: "viewer" } as const;
   const readers = Array.from({ length: 1999 }, () => streams.open(query));
   const last = await ask();
   expect(last.status).toBe(200);

@@ -60,6 +60,7 @@ export function toFind(people: string, lineage: string): string {
   return `select ${WORLD}, ${people} as people, ${lineage} as lineage from world where world_id = ?`;
 }
 
+const TOKEN = "sha256, role, world_id, viewer, token_id, label, made_ms, used_on, expires_ms, revoked_ms";
 const INVOCATION = "request_id, body_sha256, status, fence, lease_until, outcome, headers";
 
 /** Lines that may be background; the index of a migration has the same words. */
@@ -376,8 +377,18 @@ order by v.of_request_id, v.version_no`;
   }
 
   async token(sha256: string): Promise<TokenRow | null> {
-    const sql = "select sha256, role, world_id, viewer from world_token where sha256 = ?";
-    return orNull(await this.sql.get<TokenRow>(sql, sha256));
+    return orNull(await this.sql.get<TokenRow>(`select ${TOKEN} from world_token where sha256 = ?`, sha256));
+  }
+
+  async tokens(storyId: string): Promise<TokenRow[]> {
+    const sql = `select ${TOKEN} from world_token where world_id = ? order by coalesce(made_ms, 0), sha256`;
+    return (await this.sql.all<TokenRow>(sql, storyId)).map(copy);
+  }
+
+  async players(storyId: string, now: number): Promise<string[]> {
+    const sql = `select distinct viewer from world_token where world_id = ? and role = 'player' and revoked_ms is null
+and (expires_ms is null or expires_ms > ?) order by viewer`;
+    return (await this.sql.all<{ viewer: string }>(sql, storyId, now)).map(({ viewer }) => viewer);
   }
 
   missingGuards(): Promise<string[]> {

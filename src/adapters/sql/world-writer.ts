@@ -183,8 +183,19 @@ lease_until = excluded.lease_until, outcome = excluded.outcome, headers = exclud
     await this.sql.run(sql, key, world, body_sha256, outcome, headers);
   }
 
-  async addToken({ sha256, role, world_id, viewer }: TokenRow): Promise<void> {
-    const sql = "insert into world_token (sha256, role, world_id, viewer) values (?, ?, ?, ?)";
-    await this.sql.run(sql, sha256, role, world_id, viewer);
+  async addToken(row: TokenRow): Promise<void> {
+    const { sha256, role, world_id, viewer, token_id, label, made_ms, used_on, expires_ms, revoked_ms } = row;
+    const sql = `insert into world_token
+(sha256, role, world_id, viewer, token_id, label, made_ms, used_on, expires_ms, revoked_ms) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+    const values = [sha256, role, world_id, viewer, token_id, label, made_ms, used_on, expires_ms, revoked_ms];
+    await this.sql.run(sql, ...values);
+  }
+
+  async revokeToken(sha256: string, at: number): Promise<void> {
+    await this.sql.run("update world_token set revoked_ms = ? where sha256 = ?", at, sha256);
+  }
+
+  async useToken(sha256: string, day: string): Promise<void> {
+    await this.sql.run("update world_token set used_on = ? where sha256 = ?", day, sha256);
   }
 }

@@ -285,6 +285,13 @@ export interface TokenRow {
   /** Null: every world. */
   readonly world_id: string | null;
   readonly viewer: string | null;
+  readonly token_id: string | null;
+  readonly label: string | null;
+  readonly made_ms: number | null;
+  /** Day on which it was last used. */
+  readonly used_on: string | null;
+  readonly expires_ms: number | null;
+  readonly revoked_ms: number | null;
 }
 
 /** Entries seen by anyone of `any`, or by all of `all` (when it is not empty). */
@@ -352,6 +359,10 @@ export interface WorldReader {
   /** Number of the newest call; 0 without one. */
   lastCall(world: number): Promise<number>;
   token(sha256: string): Promise<TokenRow | null>;
+  /** Tokens of a story, the oldest first. */
+  tokens(storyId: string): Promise<TokenRow[]>;
+  /** People of a story whom somebody plays at a moment. */
+  players(storyId: string, now: number): Promise<string[]>;
   /** Names of the triggers that should guard history and do not. */
   missingGuards(): Promise<string[]>;
 }
@@ -390,6 +401,8 @@ export interface WorldWriter extends WorldReader {
   putInvocation(world: number, row: StoredInvocation): Promise<void> | undefined;
   addCalls(world: number, rows: readonly CallRow[], keep: number): Promise<void>;
   addToken(row: TokenRow): Promise<void>;
+  revokeToken(sha256: string, at: number): Promise<void>;
+  useToken(sha256: string, day: string): Promise<void>;
   /** What was answered under a key, held against others who come with the same until the transaction ends. */
   once(key: string): Promise<StoredOnce | null>;
   addOnce(world: number, key: string, row: StoredOnce): Promise<void>;

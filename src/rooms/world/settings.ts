@@ -67,6 +67,8 @@ export const settingsSchema = z.strictObject({
   visibility_default: z.enum(["presence", "public"]).default("presence"),
   cast: z.enum(["room", "each", "turns"]).default("room"),
   turns: turnsSchema.prefault({}),
+  /** When a writer goes on from what players send: never, after each line, or after everybody's. */
+  players: z.strictObject({ mode: z.enum(["line", "beat", "round"]).default("line") }).prefault({}),
   writer_lint: z.enum(["off", "report", "reject"]).default("report"),
   tools: z
     .strictObject({

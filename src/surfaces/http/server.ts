@@ -25,6 +25,7 @@ import { Tasks } from "./tasks.ts";
 import { chooseTransport, type Transport, type TransportOptions } from "./transport.ts";
 import { addHistoryRoutes } from "./world-history.ts";
 import { addImportRoutes } from "./world-imports.ts";
+import { addPlayRoutes } from "./world-play.ts";
 import { addReadingRoutes } from "./world-reading.ts";
 import { answerCall, type Rights, type Variables, type WorldRoute, WorldRouter } from "./world-router.ts";
 import { addTellingRoutes } from "./world-telling.ts";
@@ -234,6 +235,7 @@ function worldRoutes(app: App, streams: WorldStreams, rights: Rights): Pick<Worl
   addTellingRoutes(router);
   addImportRoutes(router);
   addVersionRoutes(router);
+  addPlayRoutes(router);
   addHistoryRoutes(router);
   return router;
 }

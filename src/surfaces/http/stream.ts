@@ -33,8 +33,10 @@ class Group {
   readonly #ended: Promise<void>;
   #isStopped = false;
 
-  constructor(app: App, world: string, viewer: string | undefined, status: boolean, onEnd: () => void) {
-    this.#lines = app.lines("world.follow", { world, viewer, status, ticks: true })[Symbol.asyncIterator]();
+  constructor(app: App, { world, viewer, reader }: Omit<StreamQuery, "after">, onEnd: () => void) {
+    // A reader learns nothing of what is being written.
+    const status = reader !== "viewer";
+    this.#lines = app.lines("world.follow", { world, viewer, status, reader, ticks: true })[Symbol.asyncIterator]();
     const ended = (): void => {
       onEnd();
       for (const listener of [...this.listeners]) listener.end();
@@ -73,7 +75,7 @@ interface StreamQuery {
   readonly world: string;
   readonly viewer: string | undefined;
   readonly after: string | undefined;
-  readonly status: boolean;
+  readonly reader: "owner" | "operator" | "player" | "viewer";
 }
 
 /** Server-sent events of worlds: only what was committed, for one viewer each. */
@@ -157,10 +159,13 @@ export class WorldStreams {
   }
 
   /** Sends what was written since the client's cursor; an invalid cursor means: fetch again. */
-  async #catchUp({ world, viewer, after }: StreamQuery, write: (bytes: Uint8Array) => void): Promise<Set<string>> {
+  async #catchUp(
+    { world, viewer, after, reader }: StreamQuery,
+    write: (bytes: Uint8Array) => void,
+  ): Promise<Set<string>> {
     const seen = new Set<string>();
     if (after === undefined) return seen;
-    for await (const line of this.#app.lines("world.follow", { world, viewer, after, ticks: true })) {
+    for await (const line of this.#app.lines("world.follow", { world, viewer, after, reader, ticks: true })) {
       const event = JSON.parse(line) as FollowEvent;
       // The first tick comes when nothing is left to send.
       if (event.event === "tick") break;
@@ -170,27 +175,27 @@ export class WorldStreams {
     return seen;
   }
 
-  #join({ world, viewer, status }: StreamQuery): Group {
-    const key = toKey(world, viewer, status);
+  #join(query: StreamQuery): Group {
+    const key = toKey(query);
     const known = this.#groups.get(key);
     if (known !== undefined) return known;
-    const made = new Group(this.#app, world, viewer, status, () => {
+    const made = new Group(this.#app, query, () => {
       if (this.#groups.get(key) === made) this.#groups.delete(key);
     });
     this.#groups.set(key, made);
     return made;
   }
 
-  #leave({ world, viewer, status }: StreamQuery, group: Group, listener: Listener): void {
+  #leave(query: StreamQuery, group: Group, listener: Listener): void {
     group.listeners.delete(listener);
     if (group.listeners.size > 0) return;
-    this.#groups.delete(toKey(world, viewer, status));
+    this.#groups.delete(toKey(query));
     const ended = group.stop();
     this.#stopping.add(ended);
     void ended.then(() => this.#stopping.delete(ended));
   }
 }
 
-function toKey(world: string, viewer: string | undefined, status: boolean): string {
-  return JSON.stringify([world, viewer ?? null, status]);
+function toKey({ world, viewer, reader }: StreamQuery): string {
+  return JSON.stringify([world, viewer ?? null, reader]);
 }

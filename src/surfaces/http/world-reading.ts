@@ -36,11 +36,10 @@ export function addReadingRoutes(router: WorldRouter, streams: WorldStreams): vo
     "Follows a world as server-sent events.",
     { rightsOf: "world.projection", query: ["viewer", "after"] },
     async (call, world) => {
-      const caller = call.get("caller");
       await router.app.call("world.projection", dropAbsent({ world, viewer: viewerIn(call), limit: 1 }));
       const after = call.req.header("last-event-id") ?? call.req.query("after");
-      const status = caller.role === "owner" || caller.role === "operator";
-      return new Response(streams.open({ world, viewer: viewerIn(call), after, status }), { headers: STREAM_HEADERS });
+      const asked = { world, viewer: viewerIn(call), after, reader: readerIn(call) };
+      return new Response(streams.open(asked), { headers: STREAM_HEADERS });
     },
   );
   router.route(

@@ -77,12 +77,20 @@ export class WorldRouter {
     this.hono.on(method.toUpperCase(), path === "" ? "/" : path, async (call) => {
       const caller = call.get("caller");
       const world = call.req.param("id") ?? "";
-      if (world !== "") requireWorld(caller, world);
+      if (world !== "") await this.#requireWorld(caller, world);
       requireRight(caller, rights);
       limit.take(caller.counted_as);
       requireKnownQuery(call, query ?? []);
       return handle(call, world);
     });
+  }
+
+  /** A token opens its story's root, and the versions that are kept or once were; an operator's all of them. */
+  async #requireWorld(caller: Caller, world: string): Promise<void> {
+    const { role, world_id: story } = caller;
+    const isElsewhere = role !== "owner" && story !== null && story !== world;
+    if (isElsewhere && (await this.app.call("world.opens", { story, world, role })).opens) return;
+    requireWorld(caller, world);
   }
 
   /** Runs an operation and answers with its output. */

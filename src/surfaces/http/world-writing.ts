@@ -71,6 +71,19 @@ export function addWritingRoutes(router: WorldRouter): void {
     { operation: "world.people-token" },
     async (call, world) => router.answer(call, "world.people-token", { world, person_id: call.req.param("person") }),
   );
+  router.route("get", "/:id/tokens", "Lists tokens.", { operation: "world.tokens" }, async (call, world) =>
+    router.answer(call, "world.tokens", { world }),
+  );
+  router.route("post", "/:id/tokens", "Creates a token.", { operation: "world.token-make" }, async (call, world) =>
+    router.answer(call, "world.token-make", { ...(await readInput(call)), world }, 201),
+  );
+  router.route(
+    "delete",
+    "/:id/tokens/:token",
+    "Takes a token back.",
+    { operation: "world.token-revoke" },
+    async (call, world) => router.answer(call, "world.token-revoke", { world, token_id: call.req.param("token") }),
+  );
   router.route("put", "/:id/presence", "Sets who is present.", { operation: "world.presence" }, async (call, world) =>
     router.answer(call, "world.presence", { ...(await readInput(call)), world, key: keyOf(call) }),
   );

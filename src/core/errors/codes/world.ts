@@ -131,6 +131,12 @@ export const WORLD_CODES = {
     says: "There is no such version.",
     fix: { cli: "List them: verbatim world versions", mcp: "List the versions.", http: "List the versions." },
   },
+  TOKEN_NOT_FOUND: {
+    exit: 2,
+    http: 404,
+    says: "There is no such token.",
+    fix: { cli: "List them: verbatim world tokens", mcp: "List the tokens.", http: "List the tokens." },
+  },
   CORRECTION_NOT_YOURS: {
     exit: 1,
     http: 403,

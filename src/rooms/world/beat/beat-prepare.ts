@@ -4,6 +4,7 @@ import { isAllowed } from "../knowledge/gate.ts";
 import { type ChosenTurns, chooseTurns } from "../knowledge/turns.ts";
 import type { WorldPorts } from "../operations/ports.ts";
 import { nameOf, WORLD } from "../people/cast.ts";
+import { withPlayers } from "../people/players.ts";
 import { loadWorld, type OpenWorld } from "../projection/reading.ts";
 import type { Settings } from "../settings.ts";
 import { type ClockMove, moveClock, repeatMove } from "../time/clock.ts";
@@ -18,6 +19,13 @@ interface Prepared {
   readonly frames: readonly Frame[];
   readonly turns: ChosenTurns | null;
   readonly stopped: boolean;
+  readonly runs_writer: boolean;
+}
+
+/** Whether every player who is here has sent something since a writer last ran. */
+function isRoundFull({ cast, state }: OpenWorld, speaker: string): boolean {
+  const sent = new Set([...(state.round ?? []), speaker]);
+  return [...(cast.players ?? [])].every((id) => !cast.present.includes(id) || sent.has(id));
 }
 
 /** Settings with one of their writers for all passes. */
@@ -49,9 +57,8 @@ export async function prepareBeat(
   elapsed_ms: number,
 ): Promise<Prepared> {
   const { envelope, world_id, speaker } = checked;
-  const runs_writer = checked.runs_writer && (checked.again?.lines ?? null) === null;
   return ports.store.read(async (tx) => {
-    const before = await loadWorld(tx.world, world_id);
+    const before = await withPlayers(tx.world, await loadWorld(tx.world, world_id), ports.clock.now());
     const { time, pause_time } = envelope.declared_overrides;
     const { clock_ms, zone, paused, settings } = before.state;
     const items = await tx.world.calendar(before.number);
@@ -69,6 +76,8 @@ export async function prepareBeat(
     const moved = { ...before.state, clock_ms: move.clock_ms, zone: move.zone };
     const world: OpenWorld = { ...before, state: { ...moved, settings: withWriter(settings, again?.writer ?? null) } };
     requireHere(world.cast, checked);
+    const runs = checked.runs_writer && (!checked.round || isRoundFull(world, speaker.id));
+    const runs_writer = runs && (checked.again?.lines ?? null) === null;
     const said = toSaid(world, checked, speaker.id);
     const heard = said.heardBy({ kind: "room", present: world.cast.present }).text;
     const turns = runs_writer && settings.cast === "turns" ? await chooseTurns(tx.world, world, heard) : null;
@@ -88,6 +97,6 @@ export async function prepareBeat(
     for (const pass of passes) frames.push(await makeFrame(ports, tx.world, world, pass, request));
     // Someone may have pressed Stop while this beat waited for its turn.
     const stopped = isStopRequested(await tx.world.invocation(before.number, envelope.request_id));
-    return { world, move, frames, turns, stopped };
+    return { world, move, frames, turns, stopped, runs_writer: runs };
   });
 }

@@ -1,11 +1,11 @@
-import type { JsonValue } from "../../../core/canonical/index.ts";
+import { isJsonObject, type JsonValue } from "../../../core/canonical/index.ts";
 import { isVerbatimError, passFixOn, VerbatimError } from "../../../core/errors/index.ts";
 import { hasOverride } from "../contracts/envelope.ts";
 import { Capsules } from "../knowledge/capsules.ts";
 import { Metrics } from "../operations/metrics.ts";
 import type { WorldPorts, WorldWriteTransaction } from "../operations/ports.ts";
 import { Reachability } from "../operations/reachability.ts";
-import { Hub } from "../projection/hub.ts";
+import { type BeatStatus, Hub } from "../projection/hub.ts";
 import { loadWorld } from "../projection/reading.ts";
 import { toolLimitsOf } from "../settings.ts";
 import { type BeatOutcome, runBeat } from "../writer/beat-loop.ts";
@@ -25,6 +25,7 @@ import {
   type ValidInvocation,
 } from "./invocation.ts";
 import { makeOutcome } from "./outcome.ts";
+import { previewBeat } from "./previews.ts";
 import { Queues } from "./queue.ts";
 import { Writing } from "./writing.ts";
 
@@ -65,6 +66,23 @@ export class Beats {
     const code = answer.headers[BEAT_CODE];
     if (code !== undefined && !answer.replayed) this.metrics.count("rejections_total", { name: "code", value: code });
     return answer;
+  }
+
+  /** What the writers of an invocation would be sent; a text stands for the operator's words. */
+  async preview(worldId: string, value: JsonValue, text: string | null, messages: boolean) {
+    const envelope = text === null ? value : await this.#envelope(worldId, text);
+    const request = isJsonObject(envelope) ? { request_id: "preview", ...envelope } : envelope;
+    const options = { messages, elapsed_ms: this.#elapsed(worldId) };
+    return previewBeat(this.#ports, worldId, request, SENT_BY_OWNER, options);
+  }
+
+  async #envelope(worldId: string, input_text: string): Promise<JsonValue> {
+    const { cast } = await this.#ports.store.read((tx) => loadWorld(tx.world, worldId));
+    return {
+      invoker: { invoker_id: "SYSTEM_INVOKER", invoker_role: "INVOKER" },
+      operator: { operator_id: cast.operator_id, input_text },
+      mode: { kind: "BEAT" },
+    };
   }
 
   /** Stops the writer of a beat, whichever process it runs in; says whether there is one to stop. */
@@ -114,12 +132,18 @@ export class Beats {
       if (hasTurn) this.queues.give(world_id);
       hasTurn = false;
     };
-    this.hub.status(world_id, { request_id, phase: "QUEUED", tools_used: 0 });
+    const speaker = checked.speaker.id;
+    let ended: Pick<BeatStatus, "result" | "code"> = UNENDED;
+    this.hub.status(world_id, { request_id, phase: "QUEUED", tools_used: 0, speaker, ...UNENDED });
     try {
       await this.#releases.settle();
       const turn = { held: () => hasTurn, giveUp };
       const claimed = await claimRequest(ports, { world_id, request_id, body: body_sha256, holder }, turn);
-      if (claimed.result === "REPLAY") return toReplay(claimed.stored);
+      if (claimed.result === "REPLAY") {
+        const replay = toReplay(claimed.stored);
+        ended = toEnd(replay);
+        return replay;
+      }
       lease = { world_id, number: claimed.number, request_id, fence: claimed.fence, holder };
       if (!hasTurn) {
         hasTurn = await this.queues.take(world_id, ports.times.queue_ms);
@@ -128,34 +152,34 @@ export class Beats {
       const before = ports.pace.elapsed();
       if (!claimed.locked) await takeLock(ports, world_id, holder, ports.times.queue_ms);
       this.metrics.observe("lock_wait_seconds", ports.pace.elapsed() - before);
-      return await this.#work(checked, lease, used);
+      const answer = await this.#work(checked, lease, used);
+      ended = toEnd(answer);
+      return answer;
     } catch (thrown) {
       if (lease !== null) await this.#releases.letGo(lease, checked, thrown);
       throw thrown;
     } finally {
       giveUp();
-      this.hub.status(world_id, { request_id, phase: "DONE", tools_used: used.tools });
+      this.hub.status(world_id, { request_id, phase: "DONE", tools_used: used.tools, speaker, ...ended });
     }
   }
 
-  async #work(checked: ValidInvocation, lease: InvocationLease, used: { tools: number }): Promise<Answer> {
+  async #work(asked: ValidInvocation, lease: InvocationLease, used: { tools: number }): Promise<Answer> {
     const ports = this.#ports;
-    const { world_id, envelope } = checked;
+    const { world_id, envelope } = asked;
     const key = `${world_id}\n${envelope.request_id}`;
     const abort = new AbortController();
     this.#running.set(key, abort);
     const letPulseEnd = startPulse(ports, lease, abort);
     try {
-      const { world, move, frames, turns, stopped } = await prepareBeat(
-        ports,
-        this.#capsules,
-        checked,
-        this.#elapsed(world_id),
-      );
+      const prepared = await prepareBeat(ports, this.#capsules, asked, this.#elapsed(world_id));
+      const { world, move, frames, turns, stopped } = prepared;
+      const checked = { ...asked, runs_writer: prepared.runs_writer };
       if (stopped) abort.abort();
       const writing = new Writing(ports, this.hub, world, frames, {
         request_id: envelope.request_id,
         invoker_id: envelope.invoker.invoker_id,
+        speaker: checked.speaker.id,
         world_time: move.world_time,
         signal: abort.signal,
       });
@@ -185,7 +209,13 @@ export class Beats {
           details: { code },
         });
       }
-      this.hub.status(world_id, { request_id: envelope.request_id, phase: "WRITING", tools_used: outcome.tool_calls });
+      this.hub.status(world_id, {
+        request_id: envelope.request_id,
+        phase: "WRITING",
+        tools_used: outcome.tool_calls,
+        speaker: checked.speaker.id,
+        ...UNENDED,
+      });
       return await this.#commit(checked, lease, { move, frames, turns, writing, outcome });
     } finally {
       letPulseEnd();
@@ -233,6 +263,12 @@ export class Beats {
   #elapsed(worldId: string): number {
     return this.#ports.pace.elapsed() - (this.#marks.get(worldId) ?? this.#started);
   }
+}
+
+const UNENDED = { result: null, code: null } as const;
+
+function toEnd({ headers }: Answer): Pick<BeatStatus, "result" | "code"> {
+  return { result: headers[BEAT_RESULT] ?? null, code: headers[BEAT_CODE] ?? null };
 }
 
 /** What a beat came to where no writer was asked: the line alone, or the lines that its caller gives. */

@@ -70,7 +70,7 @@ export async function checkInvocation(
 /** What makes two invocations the same besides their envelope; nothing where nothing was asked for. */
 function toHashed({ role }: Sender, { speaker, corrects, writer }: Wishes, decided: Decided): object {
   const isPlain = role !== "player" && speaker === null && corrects === null && writer === null;
-  return isPlain ? {} : { speaker: decided.speaker.id, corrects, writer: decided.runs_writer ? "on" : "off" };
+  return isPlain ? {} : { speaker: decided.speaker.id, corrects, writer };
 }
 
 /** What is stored of an invocation when it is done. */

@@ -74,6 +74,8 @@ export interface Decided {
   readonly speaker: Speaker;
   readonly corrects: LedgerEntry | null;
   readonly runs_writer: boolean;
+  /** Whether the writer runs only once every player who is here has sent something. */
+  readonly round: boolean;
 }
 
 /** Decides who speaks. The body says nothing about it: the sender does, and the owner may name anybody. */
@@ -103,7 +105,9 @@ export async function decideSpeaker(
       refuse("FIELD_EMPTY", "/operator/input_text", "a correction says what is right");
     }
   }
-  return { speaker, corrects: corrected, runs_writer: wishes.writer !== "off" };
+  const mode = sender.role === "player" ? (world.state.settings.players?.mode ?? "line") : "beat";
+  const runs_writer = wishes.writer !== "off" && mode !== "line";
+  return { speaker, corrects: corrected, runs_writer, round: mode === "round" };
 }
 
 /** The line that is corrected. What its sender may not see is not there. */

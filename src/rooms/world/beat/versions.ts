@@ -83,13 +83,21 @@ export async function makeVersion(
     if (beat === null) throw unknownBeat();
     const group = groupOf(beat);
     const [record] = await tx.ledger.readStream(streamOf(group.parent.world_id), group.parent.position, 1);
-    return { beat, group, hash: record!.hash, story_id: storyOf(world.state), title: world.state.settings.title };
+    const players = new Set(await tx.world.players(storyOf(world.state), ports.clock.now()));
+    return {
+      beat,
+      group,
+      players,
+      hash: record!.hash,
+      story_id: storyOf(world.state),
+      title: world.state.settings.title,
+    };
   });
   const { beat, group, story_id, title } = found;
   const parent = { ...group.parent, hash: found.hash };
   const image = await imageAfter(ports, parent.world_id, parent.position);
   const names = new Map(image.people.map(({ person_id, display_name }) => [person_id, display_name]));
-  const cast = castOf(image.state, names);
+  const cast = { ...castOf(image.state, names), players: found.players };
   const plan = planAgain(ports, cast, image.state, beat, wanted, sender);
   const target = {
     world_id: toVersionId(ports, story_id),
@@ -151,6 +159,7 @@ function planAgain(
     speaker: sender.role === "owner" ? speaker : { ...speaker, viewer: cast.operator_id },
     corrects: null,
     runs_writer: writer !== "off" && (body.ran_writer ?? true),
+    round: false,
     again: {
       clock: { clock_ms, zone, paused: paused === true },
       lines,

@@ -20,6 +20,7 @@ import type { CallRecord } from "./calls.ts";
 interface WritingRequest {
   readonly request_id: string;
   readonly invoker_id: string;
+  readonly speaker: string;
   readonly world_time: string;
   readonly signal: AbortSignal;
 }
@@ -209,8 +210,10 @@ export class Writing implements BeatPorts {
   }
 
   #status(phase: "THINKING" | "SEARCHING"): void {
-    const { request_id } = this.#request;
-    this.#hub.status(this.#world.state.world_id, { request_id, phase, tools_used: this.#toolsUsed });
+    const { request_id, speaker } = this.#request;
+    const tools_used = this.#toolsUsed;
+    const status = { request_id, phase, tools_used, speaker, result: null, code: null };
+    this.#hub.status(this.#world.state.world_id, status);
   }
 }
 

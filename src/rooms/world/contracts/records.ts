@@ -62,6 +62,14 @@ const BODIES = {
   WORLD_PERSON_ADDED: person,
   WORLD_PERSON_NAMED: person,
   WORLD_PRESENCE_SET: z.object({ present: ids }),
+  WORLD_TOKEN_MADE: z.object({
+    token_id: z.string(),
+    role: z.enum(["operator", "player", "viewer"]),
+    viewer: z.string(),
+    label: z.string().nullable(),
+    expires_ms: z.int().nullable(),
+  }),
+  WORLD_TOKEN_REVOKED: z.object({ token_id: z.string() }),
   WORLD_TURN_SET: z.object({ next: ids }),
   WORLD_SCENE_SET: z.object({ present: ids, write_bundle: writeBundle }),
   WORLD_IMPORTED: z.object({

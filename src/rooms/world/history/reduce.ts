@@ -1,4 +1,4 @@
-import { formatCanonical } from "../../../core/canonical/index.ts";
+import { formatCanonical, sortedUnique } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import type {
   MessageBody,
@@ -108,6 +108,8 @@ export function reduceRecord(before: WorldState | null, record: ReducibleRecord,
       return { ...nothing, calendar_states: [{ item_id: record.body.item_id, state: "CLOSED" }] };
     case "WORLD_MESSAGE_ADDED":
       return addMessage(nothing, record.body);
+    case "WORLD_TOKEN_MADE":
+    case "WORLD_TOKEN_REVOKED":
     case "WORLD_REFUSED":
     case "WORLD_DELETED":
       return nothing;
@@ -273,7 +275,7 @@ function reduceBeat(before: WorldState, body: UnsealedBeat["body"], position: nu
     packs,
     script_used: used.length === 0 ? before.script_used : [...before.script_used, ...used],
   };
-  const state = withRare(lived, before, body.turns);
+  const state = withRare(lived, before, body);
   const effects: Effects = {
     state,
     people: NOTHING.people,
@@ -291,19 +293,29 @@ function reduceBeat(before: WorldState, body: UnsealedBeat["body"], position: nu
 }
 
 /** What few worlds have, and what a beat of turns leaves of it: a turn that somebody gave is spent. */
-function withRare(lived: WorldState, before: WorldState, turns: UnsealedBeat["body"]["turns"]): WorldState {
+function withRare(lived: WorldState, before: WorldState, body: UnsealedBeat["body"]): WorldState {
   const { marks, next_turn, last_turn, story, kept } = before;
+  const { turns } = body;
+  const round = roundAfter(before, body);
   const isPlain = marks === undefined && next_turn === undefined && last_turn === undefined && turns === undefined;
-  if (isPlain && story === undefined && kept === undefined) return lived;
+  if (isPlain && story === undefined && kept === undefined && round === undefined) return lived;
   const last = turns?.chosen.at(-1) ?? last_turn;
   return {
     ...lived,
     ...(marks === undefined ? {} : { marks }),
     ...(story === undefined ? {} : { story }),
     ...(kept === undefined ? {} : { kept }),
+    ...(round === undefined ? {} : { round }),
     ...(next_turn === undefined || turns !== undefined ? {} : { next_turn }),
     ...(last === undefined ? {} : { last_turn: last }),
   };
+}
+
+/** Who has sent something since a writer last ran; a writer that runs ends the round. */
+function roundAfter(before: WorldState, { ran_writer, speaker }: UnsealedBeat["body"]): WorldState["round"] {
+  if (ran_writer !== false) return undefined;
+  const isPerson = speaker !== undefined && speaker !== before.settings.operator_id && speaker !== "WORLD";
+  return isPerson ? sortedUnique([...(before.round ?? []), speaker]) : before.round;
 }
 
 function toDue(item_id: string): { readonly item_id: string; readonly state: "DUE" } {

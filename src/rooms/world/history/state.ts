@@ -29,6 +29,8 @@ export interface WorldState {
   readonly parent: { readonly world_id: string; readonly position: number } | null;
   /** Which beat of which story this is a version of; absent for a world that is no version. */
   readonly story?: VersionOf;
+  /** People who have sent something since a writer last ran. */
+  readonly round?: readonly string[];
   /** Versions that were kept in this story, the kept one last; absent where it was always the root. */
   readonly kept?: readonly string[];
   readonly settings: Settings;
@@ -118,6 +120,7 @@ const STATE_MEMBERS: Readonly<Record<keyof WorldState, true>> = {
   parent: true,
   paused: true,
   present: true,
+  round: true,
   scene_from: true,
   scene_no: true,
   script_used: true,

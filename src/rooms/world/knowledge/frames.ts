@@ -88,7 +88,7 @@ export function planPasses(
 }
 
 /** Tokens of a frame without evidence, as the first call sends it. */
-function loadOf(ports: Ports, world: OpenWorld, rules: string, parts: FrameParts): number {
+export function loadOf(ports: Ports, world: OpenWorld, rules: string, parts: FrameParts): number {
   const tools = toolsBefore(toolLimitsOf(world.state.settings), parts.plan.reply);
   return ports.tokenizer.count(rules) + ports.tokenizer.count(toUserMessage(world.cast, parts, [], tools).text);
 }

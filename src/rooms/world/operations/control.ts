@@ -2,12 +2,14 @@ import { z } from "zod";
 import { parseJson } from "../../../core/canonical/index.ts";
 import { defineOperation, OPERATOR, OWNER } from "../../../core/operation.ts";
 import { changeSettings } from "../history/worlds.ts";
-import { addPerson, makeToken, namePerson, setPresence, startScene } from "../people/people.ts";
+import { addPerson, namePerson, setPresence, startScene } from "../people/people.ts";
 import { addCalendarItem, addMessage, closeCalendarItem } from "../people/pocket-writing.ts";
 import { setTurn } from "../people/turns.ts";
+import { listTokens, makeToken, revokeToken } from "../people/world-tokens.ts";
 import { loadWorld } from "../projection/reading.ts";
 import { worldTime } from "../projection/views.ts";
 import { timePolicySchema } from "../settings.ts";
+import { parseInstant } from "../time/instant.ts";
 import { findWorldId, keyField as key, type WorldRoom, worldField } from "./room.ts";
 
 const personSchema = z.strictObject({ person_id: z.string(), display_name: z.string() });
@@ -43,7 +45,68 @@ const peopleToken = defineOperation({
   who: OWNER,
   input: z.strictObject({ person_id: person, world: worldField }),
   output: z.strictObject({ token: z.string(), role: z.string(), viewer: z.string() }),
-  run: async (room: WorldRoom, { person_id, world }) => makeToken(room, await findWorldId(room, world), person_id),
+  async run(room: WorldRoom, { person_id, world }) {
+    const { token, role, viewer } = await makeToken(room, await findWorldId(room, world), { person_id });
+    return { token, role, viewer };
+  },
+});
+
+const tokenSchema = z.strictObject({
+  token_id: z.string(),
+  role: z.string(),
+  viewer: z.string(),
+  label: z.string().nullable(),
+  made_at: z.string().nullable(),
+  last_used_on: z.string().nullable().describe("A day, not a time."),
+  expires_at: z.string().nullable(),
+  revoked_at: z.string().nullable(),
+});
+
+const tokens = defineOperation({
+  name: "world.tokens",
+  summary: "Lists the tokens of a world's story.",
+  effect: "read",
+  who: OWNER,
+  input: z.strictObject({ world: worldField }),
+  output: z.strictObject({ tokens: z.array(tokenSchema) }),
+  run: async (room: WorldRoom, { world }) => ({
+    tokens: (await listTokens(room, await findWorldId(room, world))).map((one) => ({ ...one })),
+  }),
+});
+
+const tokenMake = defineOperation({
+  name: "world.token-make",
+  summary:
+    "Creates a token of a world's story: for reading, for playing a person, or for the operator. It is shown only once.",
+  effect: "append",
+  who: OWNER,
+  input: z.strictObject({
+    person_id: person,
+    role: z
+      .enum(["operator", "player", "viewer"])
+      .optional()
+      .describe("What it may do (default: operator for the operator, viewer for anybody else)."),
+    label: z.string().min(1).max(80).optional().describe("What you call it."),
+    expires_at: z.string().optional().describe("When it ends, with a UTC offset."),
+    world: worldField,
+  }),
+  output: z.strictObject({ token: z.string(), token_id: z.string(), role: z.string(), viewer: z.string() }),
+  async run(room: WorldRoom, { person_id, role, label, expires_at, world }) {
+    const expires_ms = expires_at === undefined ? undefined : parseInstant(expires_at, "/expires_at");
+    return { ...(await makeToken(room, await findWorldId(room, world), { person_id, role, label, expires_ms })) };
+  },
+});
+
+const tokenRevoke = defineOperation({
+  name: "world.token-revoke",
+  summary: "Takes a token back.",
+  effect: "append",
+  who: OWNER,
+  input: z.strictObject({ token_id: z.string().min(1).describe("Id of the token."), world: worldField }),
+  output: tokenSchema,
+  run: async (room: WorldRoom, { token_id, world }) => ({
+    ...(await revokeToken(room, await findWorldId(room, world), token_id)),
+  }),
 });
 
 const presence = defineOperation({
@@ -205,6 +268,9 @@ export const CONTROL_OPERATIONS = [
   peopleAdd,
   peopleName,
   peopleToken,
+  tokens,
+  tokenMake,
+  tokenRevoke,
   presence,
   scene,
   turnSet,

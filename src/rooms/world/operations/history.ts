@@ -1,9 +1,12 @@
 import { z } from "zod";
 import { encodeUtf8 } from "../../../core/canonical/index.ts";
 import { defineOperation, OWNER, VIEWER } from "../../../core/operation.ts";
+import { formatTime } from "../../../core/time.ts";
 import { signExport } from "../history/export-signature.ts";
 import { forkWorld } from "../history/fork.ts";
 import { exportWorld } from "../history/history.ts";
+import { parseState, storyOf } from "../history/state.ts";
+import { isOpen } from "../people/world-tokens.ts";
 import { exportView } from "../projection/view-export.ts";
 import { importBase64, importOperation } from "./import.ts";
 import { readHealth } from "./reachability.ts";
@@ -121,8 +124,38 @@ const authorize = defineOperation({
     viewer: z.string().nullable(),
   }),
   async run(room: WorldRoom, { token_sha256 }) {
-    const token = await room.store.read((tx) => tx.world.token(token_sha256));
+    const stored = await room.store.read((tx) => tx.world.token(token_sha256));
+    const now = room.clock.now();
+    const token = stored !== null && isOpen(stored, now) ? stored : null;
+    const today = formatTime(now).slice(0, "2026-01-01".length);
+    if (token !== null && token.made_ms !== null && token.used_on !== today) {
+      const store = await room.writable();
+      await store.transact((tx) => tx.world.useToken(token_sha256, today));
+    }
     return { role: token?.role ?? null, world_id: token?.world_id ?? null, viewer: token?.viewer ?? null };
+  },
+});
+
+const opens = defineOperation({
+  name: "world.opens",
+  summary: "Says whether a token of a story opens one of its worlds.",
+  effect: "read",
+  who: OWNER,
+  surfaces: ["http", "library"],
+  input: z.strictObject({
+    story: z.string().describe("Story of the token."),
+    world: z.string().describe("World that is asked for."),
+    role: z.string().describe("Role of the token."),
+  }),
+  output: z.strictObject({ opens: z.boolean() }),
+  async run(room: WorldRoom, { story, world, role }) {
+    return room.store.read(async (tx) => {
+      const row = await tx.world.find(world);
+      const root = await tx.world.find(story);
+      if (row === null || root === null || storyOf(parseState(row)) !== story) return { opens: false };
+      const { kept = [] } = parseState(root);
+      return { opens: role === "operator" || world === story || kept.includes(world) };
+    });
   },
 });
 
@@ -158,6 +191,7 @@ export const HISTORY_OPERATIONS = [
   importBase64,
   verify,
   authorize,
+  opens,
   health,
   metrics,
   autonomy,

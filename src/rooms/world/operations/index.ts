@@ -4,6 +4,7 @@ import { deleteWorld } from "./delete.ts";
 import { demo } from "./demo.ts";
 import { HISTORY_OPERATIONS } from "./history.ts";
 import { IMPORT_OPERATIONS } from "./imports.ts";
+import { PLAY_OPERATIONS } from "./play.ts";
 import { SETTINGS_OPERATIONS } from "./settings.ts";
 import { TELLING_OPERATIONS } from "./telling.ts";
 import { VERSION_OPERATIONS } from "./versions.ts";
@@ -23,6 +24,7 @@ export const WORLD_OPERATIONS = [
   ...TELLING_OPERATIONS,
   ...IMPORT_OPERATIONS,
   ...VERSION_OPERATIONS,
+  ...PLAY_OPERATIONS,
   deleteWorld,
   demo,
 ] as const;

@@ -18,6 +18,10 @@ const callSummary = z.strictObject({
   verdict: z.string(),
   estimated_tokens: z.int(),
   duration_ms: z.int(),
+  held: z.string().nullable().describe("What the answer was held to."),
+  not_sent: z.array(z.string()).describe("Settings that the provider does not take."),
+  reported_input_tokens: z.int().nullable(),
+  reported_output_tokens: z.int().nullable(),
 });
 
 export const calls = defineOperation({
@@ -51,6 +55,10 @@ export const calls = defineOperation({
           verdict,
           estimated_tokens,
           duration_ms,
+          held: call.held ?? null,
+          not_sent: [...(call.not_sent ?? [])],
+          reported_input_tokens: call.reported_input_tokens,
+          reported_output_tokens: call.reported_output_tokens,
         };
       }),
     };

@@ -4,7 +4,7 @@ import { type CaseWords, VerbatimError, wordsAt } from "../../../core/errors/ind
 import { LOCAL_SURFACES } from "../../../core/operation.ts";
 import { parsePolicy, type SigningKey, type TrustPolicy } from "../../../core/trust/index.ts";
 import type { Beats } from "../beat/beats.ts";
-import { parseState } from "../history/state.ts";
+import { keptOf, parseState, storyOf } from "../history/state.ts";
 import type { WorldPorts, WorldStore } from "./ports.ts";
 
 /** Largest export that is read. */
@@ -75,12 +75,21 @@ export const requestIdField = z
   .optional()
   .describe("Key that makes sure the same request is run only once (default: a new one).");
 
+/** Of each story the world that is kept: versions have its title, and are meant by their id only. */
+function keptOnly<R extends Parameters<typeof parseState>[0]>(rows: readonly R[]): R[] {
+  const states = new Map(rows.map((row) => [row.world_id, parseState(row)]));
+  return rows.filter(({ world_id }) => {
+    const root = states.get(storyOf(states.get(world_id)!));
+    return root === undefined || keptOf(root) === world_id;
+  });
+}
+
 /** The id of the world that is meant; WORLD_NOT_FOUND when none or several fit. */
 export async function findWorldId(room: WorldRoom, named: string | undefined): Promise<string> {
   const name = named ?? room.default_world;
   // An id is the usual case and needs one row; every other name needs all of them.
   if (name !== null && (await room.store.read(async (tx) => tx.world.find(name))) !== null) return name;
-  const rows = await room.store.read((tx) => tx.world.list());
+  const rows = keptOnly(await room.store.read((tx) => tx.world.list()));
   if (name === null) {
     const [only, other] = rows;
     if (only !== undefined && other === undefined) return only.world_id;

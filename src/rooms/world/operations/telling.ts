@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { decodeUtf8, isJsonObject, parseJson, toJson } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
-import { defineOperation, LOCAL_SURFACES, OPERATOR, OWNER, VIEWER } from "../../../core/operation.ts";
+import { defineOperation, LOCAL_SURFACES, OPERATOR, OWNER, PLAYER, VIEWER } from "../../../core/operation.ts";
 import { changeSettings } from "../history/worlds.ts";
 import { readMarks } from "../knowledge/marks.ts";
 import { audienceOf, MAX_KEY, MAX_KEYS, MAX_LORE, setLore } from "../people/lore-writing.ts";
@@ -35,7 +35,7 @@ const pinSet = defineOperation({
   name: "world.pin",
   summary: "Pins an exact quote: every writer who may know its line is sent it, however long ago it was.",
   effect: "append",
-  who: OPERATOR,
+  who: PLAYER,
   input: z.strictObject({
     entry_id: z.string().min(1).describe("Entry that is quoted."),
     quote: z.string().min(1).max(65_536).describe("Exact part of its text."),
@@ -52,7 +52,7 @@ const pinRemove = defineOperation({
   name: "world.unpin",
   summary: "Takes a pin away.",
   effect: "append",
-  who: OPERATOR,
+  who: PLAYER,
   input: z.strictObject({
     pin_id: z.string().min(1).describe("Id of the pin."),
     viewer: viewerField,

@@ -123,14 +123,15 @@ const follow = defineOperation({
     after: z.string().optional().describe("Start after this cursor (default: with what comes next)."),
     whole: z.boolean().default(false).describe("Without a cursor, start with the first line."),
     status: z.boolean().default(false).describe("Also report the progress of beats."),
+    reader: readerField,
     ticks: z.boolean().default(false).describe("Also send events when nothing happens, so that a reader can stop."),
   }),
   output: z.strictObject({ events: z.int() }),
   run: async () => {
     throw new VerbatimError("USAGE", { message: "world.follow never ends; read it line by line" });
   },
-  async *lines(room: WorldRoom, { world, viewer, after, whole, status, ticks }) {
-    const query = { viewer: viewer ?? null, after: after ?? null, whole, status, ticks };
+  async *lines(room: WorldRoom, { world, viewer, after, whole, status, ticks, reader }) {
+    const query = { viewer: viewer ?? null, after: after ?? null, whole, status, ticks, reader };
     for await (const event of followWorld(room, room.beats.hub, await findWorldId(room, world), query)) {
       yield JSON.stringify(event);
     }
@@ -280,8 +281,12 @@ const calendar = defineOperation({
   name: "world.calendar",
   summary: "Lists the calendar items a viewer may see, with their ids.",
   effect: "read",
-  who: OWNER,
-  input: z.strictObject({ world: worldField, viewer: viewerField }),
+  who: VIEWER,
+  input: z.strictObject({
+    world: worldField,
+    viewer: viewerField,
+    all: z.boolean().default(true).describe("Also what is closed or was over when it was added."),
+  }),
   output: z.strictObject({
     items: z.array(
       z.strictObject({
@@ -294,8 +299,9 @@ const calendar = defineOperation({
       }),
     ),
   }),
-  async run(room: WorldRoom, { world, viewer }) {
-    return { items: [...(await readCalendar(room, await findWorldId(room, world), viewer ?? null))] };
+  async run(room: WorldRoom, { world, viewer, all }) {
+    const items = await readCalendar(room, await findWorldId(room, world), viewer ?? null);
+    return { items: items.filter(({ state }) => all || state === "SCHEDULED" || state === "DUE") };
   },
 });
 

@@ -1,6 +1,5 @@
 import { sortedUnique } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
-import { toHex } from "../../../core/hex.ts";
 import { toWriteBundle } from "../beat/bundle.ts";
 import { entryText } from "../contracts/entry.ts";
 import { PERSON_PATTERN, refuse, text } from "../contracts/fields.ts";
@@ -8,7 +7,6 @@ import { appendRecord } from "../history/commit.ts";
 import { MAX_PRESENT } from "../knowledge/bounds.ts";
 import type { WorldPorts } from "../operations/ports.ts";
 import type { OpenWorld } from "../projection/reading.ts";
-import type { Settings } from "../settings.ts";
 import { formatInstant } from "../time/instant.ts";
 import { type Author, type Cast, defaultVisibility, isReserved, isSomebody, WORLD } from "./cast.ts";
 import { type ControlKey, controlWorld } from "./control.ts";
@@ -142,26 +140,4 @@ export async function startScene(
     const { state } = await appendRecord(ports, tx, world, "WORLD_SCENE_SET", record);
     return { scene_no: state.scene_no, bundle_id: bundle?.bundle_id ?? null, present: [...state.present] };
   });
-}
-
-/** Makes a token for a person of a world; only its hash is stored. */
-export async function makeToken(
-  ports: WorldPorts,
-  worldId: string,
-  viewer: string,
-): Promise<{ readonly token: string; readonly role: string; readonly viewer: string }> {
-  const token = `vt_${toHex(ports.random.bytes(24))}`;
-  const role = await ports.store.transact(async (tx) => {
-    const row = await tx.world.find(worldId);
-    if (row === null) throw new VerbatimError("WORLD_NOT_FOUND", { where: worldId });
-    const people = await tx.world.people(row.number);
-    const { operator_id } = (JSON.parse(row.state) as { settings: Settings }).settings;
-    if (viewer !== operator_id && !people.some(({ person_id }) => person_id === viewer)) {
-      throw unknownPerson(viewer, "/person_id");
-    }
-    const kind = viewer === operator_id ? "operator" : "viewer";
-    await tx.world.addToken({ sha256: ports.crypto.sha256(token), role: kind, world_id: worldId, viewer });
-    return kind;
-  });
-  return { token, role, viewer };
 }

@@ -4,6 +4,7 @@ import { candidatesOf } from "../knowledge/turns.ts";
 import type { WorldPorts } from "../operations/ports.ts";
 import { controlWorld } from "./control.ts";
 import { unknownPerson } from "./people.ts";
+import { withPlayers } from "./players.ts";
 
 const MOST_TURNS = 8;
 
@@ -14,7 +15,8 @@ export async function setTurn(
   next: readonly string[],
   key: string | null,
 ): Promise<{ readonly next: readonly string[] }> {
-  return controlWorld(ports, worldId, { key, body: { turn: [...next] } }, async (tx, world) => {
+  return controlWorld(ports, worldId, { key, body: { turn: [...next] } }, async (tx, open) => {
+    const world = await withPlayers(tx.world, open, ports.clock.now());
     const { settings } = world.state;
     if (settings.cast !== "turns")
       refuse("FIELD_VALUE", "/next", `the cast of this world is ${settings.cast}, not turns`);

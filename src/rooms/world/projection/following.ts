@@ -8,11 +8,14 @@ import { readPocket } from "../people/pocket.ts";
 import type { BeatStatus, Hub } from "./hub.ts";
 import { toStreamEntry } from "./projection.ts";
 import { loadWorld, readVisible, resolveCursor, viewerView } from "./reading.ts";
+import { readSurroundings, type Surroundings, type SurroundingsEvent, toEvents } from "./surroundings.ts";
+import type { Reader } from "./views.ts";
 
 type FollowEvent =
   | { readonly event: "entry"; readonly id: string; readonly data: StreamEntry }
   | { readonly event: "pocket"; readonly data: Pocket }
   | { readonly event: "status"; readonly data: BeatStatus }
+  | SurroundingsEvent
   | { readonly event: "reset"; readonly data: Record<string, never> }
   /** Nothing happened for a while; a reader that wants to stop can do so now. */
   | { readonly event: "tick"; readonly data: Record<string, never> };
@@ -33,6 +36,8 @@ export async function* followWorld(
     readonly whole: boolean;
     readonly status: boolean;
     readonly ticks: boolean;
+    /** Who follows (default: the owner). */
+    readonly reader?: Reader;
   },
 ): AsyncGenerator<FollowEvent> {
   const start = await startFollowing(ports, worldId, query);
@@ -40,12 +45,15 @@ export async function* followWorld(
     yield { event: "reset", data: {} };
     return;
   }
-  let { wseq, pocket } = start;
+  let { wseq, pocket, around } = start;
+  const reader = query.reader ?? "owner";
   const statuses: BeatStatus[] = [];
   let wake: () => void = () => undefined;
   const stop = hub.listen(worldId, (status) => {
-    if (status !== null && query.status) statuses.push(status);
-    if (status === null || query.status) wake();
+    // A player learns how its own requests are doing, and nobody else's.
+    const isFor = status !== null && query.status && (reader !== "player" || status.speaker === start.viewer);
+    if (isFor) statuses.push(status);
+    if (status === null || isFor) wake();
   });
   try {
     for (;;) {
@@ -53,9 +61,10 @@ export async function* followWorld(
         wake = resolve;
       });
       yield* statuses.splice(0).map((data) => ({ event: "status", data }) as const);
-      const seen = await readSince(ports, worldId, start.view, start.viewer, wseq);
+      const seen = await readSince(ports, worldId, start, wseq, around, reader);
       yield* seen.events;
       wseq = seen.wseq;
+      around = seen.around;
       const now = JSON.stringify(seen.pocket);
       if (now !== pocket) yield { event: "pocket", data: seen.pocket };
       pocket = now;
@@ -70,19 +79,34 @@ export async function* followWorld(
   }
 }
 
+interface Start {
+  readonly wseq: number;
+  readonly pocket: string;
+  readonly view: View;
+  readonly viewer: string;
+  readonly around: Surroundings;
+}
+
 async function startFollowing(
   ports: WorldPorts,
   worldId: string,
-  query: { readonly viewer: string | null; readonly after: string | null; readonly whole: boolean },
-): Promise<{ wseq: number; pocket: string; view: View; viewer: string } | null> {
+  query: {
+    readonly viewer: string | null;
+    readonly after: string | null;
+    readonly whole: boolean;
+    readonly reader?: Reader;
+  },
+): Promise<Start | null> {
   return ports.store.read(async (tx) => {
     const world = await loadWorld(tx.world, worldId);
     const viewer = query.viewer ?? world.cast.operator_id;
     const view = viewerView(world, viewer);
     const pocket = JSON.stringify(await readPocket(ports, tx.world, world, view));
-    if (query.after === null) return { wseq: query.whole ? 0 : world.state.next_wseq - 1, pocket, view, viewer };
+    const around = await readSurroundings(ports, tx, world, query.reader ?? "owner");
+    const start = { pocket, view, viewer, around };
+    if (query.after === null) return { ...start, wseq: query.whole ? 0 : world.state.next_wseq - 1 };
     try {
-      return { wseq: await resolveCursor(ports, tx.world, world, viewer, query.after), pocket, view, viewer };
+      return { ...start, wseq: await resolveCursor(ports, tx.world, world, viewer, query.after) };
     } catch (thrown) {
       if (thrown instanceof VerbatimError && thrown.code === "CURSOR_INVALID") return null;
       throw thrown;
@@ -93,10 +117,11 @@ async function startFollowing(
 async function readSince(
   ports: WorldPorts,
   worldId: string,
-  view: View,
-  viewer: string,
+  { view, viewer }: Pick<Start, "view" | "viewer">,
   after: number,
-): Promise<{ events: FollowEvent[]; wseq: number; pocket: Pocket; more: boolean }> {
+  before: Surroundings,
+  reader: Reader,
+): Promise<{ events: FollowEvent[]; wseq: number; pocket: Pocket; around: Surroundings; more: boolean }> {
   return ports.store.read(async (tx) => {
     const world = await loadWorld(tx.world, worldId);
     const entries = await readVisible(tx.world, world, view, { after, limit: FOLLOW_PAGE });
@@ -110,6 +135,8 @@ async function readSince(
     );
     const more = entries.length === FOLLOW_PAGE;
     const wseq = more ? entries.at(-1)!.wseq : world.state.next_wseq - 1;
-    return { events, wseq, pocket: await readPocket(ports, tx.world, world, view), more };
+    const around = await readSurroundings(ports, tx, world, reader);
+    events.push(...(await toEvents(tx, world, before, around)));
+    return { events, wseq, pocket: await readPocket(ports, tx.world, world, view), around, more };
   });
 }

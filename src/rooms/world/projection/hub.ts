@@ -3,6 +3,11 @@ export interface BeatStatus {
   readonly request_id: string;
   readonly phase: "QUEUED" | "THINKING" | "SEARCHING" | "WRITING" | "DONE";
   readonly tools_used: number;
+  /** Whose words it carries. */
+  readonly speaker: string;
+  /** How it ended; null until DONE, and where it was refused. */
+  readonly result: string | null;
+  readonly code: string | null;
 }
 
 type Listener = (status: BeatStatus | null) => void;

@@ -117,7 +117,7 @@ export function mayWrite(
     voice,
     ...cast.present
       .slice(0, MAX_PRESENT)
-      .filter((id) => cast.people.has(id))
+      .filter((id) => cast.people.has(id) && cast.players?.has(id) !== true)
       .map(person),
   ];
 }

@@ -118,6 +118,7 @@ function requireNow(time: string, where: string, nowMs: number): void {
 function requireActorsLine({ cast, pass, actor }: OutputContext, { author: by }: ProposedEntry, where: string): void {
   const at = `${where}/author/author_id`;
   if (pass !== "ROOM" && by.author_id !== actor) refuse("ACTOR_DENIED", at, `must be ${actor}`);
+  if (cast.players?.has(by.author_id) === true) refuse("ACTOR_DENIED", at, `somebody plays ${by.author_id}`);
   if (by.author_class === "PERSON" && !cast.present.includes(by.author_id)) {
     refuse("PERSON_NOT_PRESENT", at, `${by.author_id} is not present`);
   }

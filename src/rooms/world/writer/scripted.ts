@@ -88,7 +88,11 @@ export class ScriptedWriter {
     }
     const { actor, pass } = call.plan;
     const speaker =
-      pass === "PERSON" ? actor : pass === "ROOM" ? cast.present.find((id) => cast.people.has(id)) : undefined;
+      pass === "PERSON"
+        ? actor
+        : pass === "ROOM"
+          ? cast.present.find((id) => cast.people.has(id) && cast.players?.has(id) !== true)
+          : undefined;
     if (speaker === undefined) return NO_WRITE;
     const excerpt = findExcerpt(call.evidence[0]?.value);
     const quoted = excerpt === null ? null : toExcerpt(this.#graphemes, excerpt, QUOTE);

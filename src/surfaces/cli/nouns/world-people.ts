@@ -85,6 +85,35 @@ export const PEOPLE_VERBS: readonly Verb[] = [
       io.line(`present: ${present.join(", ")} (scene ${scene_no})`);
     },
   }),
+  defineVerb("world.tokens", {
+    path: ["tokens", "list"],
+    isDefault: true,
+    examples: ["verbatim world tokens"],
+    render({ tokens }, io) {
+      for (const { token_id, role, viewer, label, last_used_on, revoked_at } of tokens) {
+        const state = revoked_at === null ? `last used ${last_used_on ?? "never"}` : "revoked";
+        io.line(`${token_id}  ${role}  ${viewer}  ${state}${label === null ? "" : `  ${showWritten(label)}`}`);
+      }
+      if (tokens.length === 0) io.note("no tokens");
+    },
+  }),
+  defineVerb("world.token-make", {
+    path: ["tokens", "make"],
+    args: [{ field: "person_id", label: "ID" }],
+    examples: ["verbatim world tokens make ANA --role player", "verbatim world tokens make BEN --label phone"],
+    render({ token, token_id, role, viewer }, io) {
+      io.line(token);
+      io.note(`${token_id}: ${viewer} (${role}); it is shown only once; only its hash is stored`);
+    },
+  }),
+  defineVerb("world.token-revoke", {
+    path: ["tokens", "revoke"],
+    args: [{ field: "token_id", label: "TOKEN" }],
+    examples: ["verbatim world tokens revoke t_0123456789abcdef"],
+    render({ token_id }, io) {
+      io.line(`${token_id} revoked`);
+    },
+  }),
   defineVerb("world.turn-set", {
     path: ["turn"],
     args: [{ field: "next", label: "ID", variadic: true }],

@@ -17,6 +17,7 @@ export const noun: Noun = {
     writer: "Who writes: show, set, test, models.",
     pin: "Exact quotes that every writer who may know them is sent: add, list, remove.",
     lore: "What is known of the world, sent when its keys are said: list, show, set, off.",
+    tokens: "Who may come in over HTTP: list, make, revoke.",
     versions: "Beats that are lived again: list, make, keep.",
     note: "What writers are told beside the story: list, set, remove.",
     imports: "Files that were imported: list, show, original.",
