@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { type AgentRepo, makeAgentRepo } from "../support/agent-repo.ts";
 import { runHere } from "../support/cli-in-process.ts";
 
-const FILES = 2000;
+const FILES = 3000;
 
 /** A tree whose records are larger than what is slimmed. */
 function makeWide(): AgentRepo {
