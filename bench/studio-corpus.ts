@@ -67,6 +67,31 @@ export class StudioCorpus {
     return (JSON.parse(made) as { readonly run_id: string }).run_id;
   }
 
+  /** One that works in the background; its id, once its agent has started. */
+  start(goal: string, script: string): string {
+    const line = ["agent", "--detach", "--json", "--no-verify", "--goal", goal, "--", "sh", "-ec", script];
+    return (JSON.parse(this.#verbatim(line)) as { readonly run_id: string }).run_id;
+  }
+
+  /** When the agent of a run ended, by the ledger. */
+  endOf(run: string): number {
+    this.#verbatim(["agent", "wait", run]);
+    const shown = JSON.parse(this.#verbatim(["agent", "show", run, "--json"])) as {
+      readonly attempts: readonly { readonly ended_at: string }[];
+    };
+    return Date.parse(shown.attempts.at(-1)!.ended_at);
+  }
+
+  #verbatim(line: readonly string[]): string {
+    return execFileSync(process.execPath, [BIN, ...line], {
+      cwd: this.root,
+      env: this.env,
+      encoding: "utf8",
+      maxBuffer: 1 << 28,
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+  }
+
   /** When the first entry of a run was made, by the ledger. */
   firstEntryOf(run: string): number {
     const line = ["ledger", "show", "--json", "--stream", `workflow/${run}`, "--limit", "1"];
@@ -133,7 +158,12 @@ export class StudioCorpus {
   /** A page that has a session and a cold cache, in a browser that has been started before. */
   async page(script = ""): Promise<Page> {
     this.#browser ??= await launchBrowser();
-    const window = await this.#browser.newContext({ locale: "en-US", viewport: { width: 1280, height: 860 } });
+    const window = await this.#browser.newContext({
+      locale: "en-US",
+      viewport: { width: 1280, height: 860 },
+      // What it keeps for later must not answer in place of the server.
+      serviceWorkers: "block",
+    });
     const session = await this.#open();
     await window.addInitScript(`sessionStorage.setItem("session", ${JSON.stringify(session)});${script}`);
     const page = await window.newPage();

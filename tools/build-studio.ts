@@ -71,10 +71,27 @@ export async function buildStudio(
   rmSync(join(folder, ".vite"), { recursive: true });
   const built = sortedByCodePoint([...packages].filter((name) => name !== ""));
   writeFileSync(join(folder, "licences.txt"), licencesOf(built));
+  fillServiceWorker(folder);
   const assets = listAssets(folder).map((path) => describe(folder, path));
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "assets.json"), `${JSON.stringify({ assets, manifest: JSON.parse(sizes) }, null, 1)}\n`);
   return built;
+}
+
+const FILES = "__STUDIO_FILES__";
+
+/** Tells the service worker which files there are; another list is another version of it. */
+function fillServiceWorker(folder: string): void {
+  const place = join(folder, "sw.js");
+  const text = readFileSync(place, "utf8");
+  if (text.split(FILES).length !== 2 || /\bimport\b/.test(text))
+    throw new Error("the service worker is not as expected");
+  const files = listAssets(folder).filter((path) => path.startsWith("assets/"));
+  const version = createHash("sha256")
+    .update([...files, text].join("\n"))
+    .digest("hex")
+    .slice(0, 16);
+  writeFileSync(place, text.replace(FILES, [version, ...files.map((path) => `/${path}`)].join(" ")));
 }
 
 /** The package a module came from; empty for our own. */

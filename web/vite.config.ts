@@ -50,7 +50,13 @@ export default defineConfig({
     manifest: true,
     reportCompressedSize: false,
     rolldownOptions: {
+      input: {
+        index: fileURLToPath(new URL("index.html", import.meta.url)),
+        sw: fileURLToPath(new URL("src/sw.ts", import.meta.url)),
+      },
       output: {
+        // A service worker has one address for ever, at the root of what it is for.
+        entryFileNames: ({ name }) => (name === "sw" ? "sw.js" : "assets/[name]-[hash].js"),
         // What every screen needs comes in one file that changes only when its packages do.
         codeSplitting: {
           groups: [{ name: "base", test: /node_modules[\\/](?:react|react-dom|scheduler|@tanstack)[\\/]/ }],

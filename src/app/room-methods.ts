@@ -56,6 +56,8 @@ export interface AgentMethods {
   readonly fileLines: Method<"agent.file-lines">;
   /** Lists the agent runs of this repository, newest first. */
   readonly list: Method<"agent.list">;
+  /** What the agent runs at work do at this moment: phase, last line, files touched so far. */
+  readonly live: Method<"agent.live">;
   /** Shows what an agent printed, without control characters. */
   readonly logs: Method<"agent.logs">;
   /** Bytes that an attempt or a verification printed, from the recorded file; waits for more while it is at work. */

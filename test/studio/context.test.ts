@@ -123,11 +123,19 @@ describe("jobs", () => {
       budgets: { max_symbols: 1, max_sections: 1, max_bytes_expanded: 1000, max_expands_per_step: 1 },
       required_outputs: [],
     };
-    const posted = await ask<{ job_id: string }>("jobs.post", { message });
-    job = posted.job_id;
-    expect(posted).not.toHaveProperty("error");
     const { window, watched, page } = await enter(bench, server, "/jobs?open=true");
-    await page.getByRole("link", { name: /Read the lamp/ }).click();
+    // Posted in the page, after it said what it would do; what is no message says so, and what was typed stays.
+    await page.getByText("Post a message").click();
+    const field = page.getByLabel("The message as JSON");
+    await field.fill(`${JSON.stringify(message)}}`);
+    await page.getByRole("button", { name: "See what it would do" }).click();
+    await page.getByText(/^That is not JSON: /).waitFor();
+    await field.fill(JSON.stringify(message));
+    await page.getByRole("button", { name: "See what it would do" }).click();
+    await page.getByTestId("planned").getByText("It would make 1 step, within its budgets.").waitFor();
+    await page.getByRole("button", { name: "Post it as a job" }).click();
+    await page.waitForURL(/\/jobs\/[\w-]+$/);
+    job = page.url().split("/").at(-1)!;
     await page.getByRole("button", { name: "Run this job" }).click();
     await page.getByRole("button", { name: "Verify the chain" }).click();
     await page

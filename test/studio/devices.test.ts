@@ -8,6 +8,7 @@ import {
   type Answers,
   answerWith,
   Marks,
+  markedComparison,
   markedDiff,
   markedHome,
   markedList,
@@ -38,6 +39,11 @@ const SCREENS: readonly (readonly [path: string, ready: string])[] = [
   [`/runs/${RUN}/timeline`, "main ol li"],
   [`/runs/${RUN}/output`, "[role=log]"],
   [`/runs/${RUN}/review?do=discard`, "[role=dialog]"],
+  [`/runs/${RUN}/review?do=continue`, "[data-testid=told]"],
+  [`/runs/${RUN}/report`, "main article h3"],
+  ["/runs/new", "[data-testid=will-run]"],
+  [`/runs/compare?ids=${RUN},other`, "[data-testid=compared-run]"],
+  ["/settings/agents", "main dl"],
   ["/settings/appearance", "main fieldset"],
   ["/settings/notices", "main fieldset"],
   ["/settings/access", "main ul li"],
@@ -53,6 +59,8 @@ function answersOf(prefix: string): Answers {
     "agent.list": markedList(m),
     "agent.show": markedReport(m, RUN, false),
     "agent.diff": markedDiff(m, RUN, false),
+    "agent.compare": markedComparison(m, RUN, false),
+    "agent.feedback": { text: m.text(), sha256: m.text(), from: "candidate" },
     ...markedSettings(m, false),
   };
 }
@@ -137,7 +145,7 @@ describe("every screen", () => {
       for (const text of texts) {
         const words = text
           .replace(/q\d+q/g, "")
-          .replace(/q1runq1|Ctrl|Enter|Esc|F6|openapi\.json|\/api|GMT|kB|MB/g, "")
+          .replace(/q?1runq1|Ctrl|Enter|Esc|F6|openapi\.json|\/api|GMT|kB|MB/g, "")
           // The widgets bring this one in the languages they know.
           .replace(/^Dismiss$/, "")
           // A key is a letter.

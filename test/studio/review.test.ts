@@ -133,16 +133,16 @@ describe("a finished run", () => {
     [
       "failed",
       /^Does not pass: .*grep -q floor src\/clock\.mjs/,
-      ["Apply 1 file", "Verify again", "Discard this run"],
+      ["Apply 1 file", "Let the agent go on", "Verify again", "Discard this run"],
       "It can be applied once its checks pass.",
     ],
     [
       "rejected",
       /^Cannot land: it changes infra\/deploy\.yml, which this run may not touch\.$/,
-      ["Apply 1 file", "Verify again", "Discard this run"],
+      ["Apply 1 file", "Let the agent go on", "Verify again", "Discard this run"],
       "It cannot be applied as long as the gates refuse it.",
     ],
-    ["nothing", /^The agent changed nothing\.$/, [], null],
+    ["nothing", /^The agent changed nothing\.$/, ["Let the agent go on"], null],
   ])("that is %s says so first, offers only what can be done, and why it cannot be applied", async (...row) => {
     const [name, sentence, acts, whyNot] = row;
     const { window, watched, page } = await enter(bench, server, `/runs/${runs[name]}`);

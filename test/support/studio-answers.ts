@@ -89,6 +89,7 @@ export function markedRow(m: Marks, outcome: Listed["outcome"], hasReason: boole
     cost: null,
     run_dir: m.text(false),
     root: m.text(false),
+    race: null,
   };
 }
 
@@ -141,6 +142,17 @@ export function markedReport(m: Marks, run: string, bare: boolean): Report {
     file: bare ? null : m.text(false),
     sha256: null,
     entry: bare ? null : m.number(),
+  });
+  // One stands in the change that is shown, the other was said about an earlier one.
+  const comment = (candidate: number): Report["comments"][number] => ({
+    id: m.text(false),
+    at: { candidate, path: run, side: "result", from: m.number(candidate !== 1), to: null },
+    quote: [m.text(candidate !== 1)],
+    text: m.text(),
+    actor: m.text(),
+    created_at: m.time(),
+    withdrawn_at: null,
+    sent: [],
   });
   const entry = (state: Report["timeline"][number]["state"]) => ({
     index: m.number(),
@@ -243,7 +255,8 @@ export function markedReport(m: Marks, run: string, bare: boolean): Report {
     candidates: [],
     verifications: [],
     evidence: [evidence("attempt", "agent"), evidence("patch", "change"), evidence("guard", "tree")],
-    comments: [],
+    race: bare ? null : { race_id: m.text(false), run_ids: [run, m.text(false)] },
+    comments: bare ? [] : [comment(1), comment(2)],
     timeline: [entry("preparing"), entry(null), entry("verified")],
   };
 }
@@ -252,10 +265,11 @@ export function markedDiff(m: Marks, run: string, bare: boolean): Operations["ag
   const line = (kind: "context" | "added" | "deleted") => ({ kind, text: m.text(), no_eol: false });
   return {
     run_id: run,
-    candidate: bare ? null : m.number(false),
+    candidate: bare ? null : 1,
     files: [
       {
-        path: `${m.text()}/${m.text()}`,
+        // The file that comments speak of has the name of the run: another mark would be another file.
+        path: bare ? `${m.text()}/${m.text()}` : run,
         operation: "modify",
         kind: "text",
         added: m.number(),
@@ -284,6 +298,36 @@ export function markedDiff(m: Marks, run: string, bare: boolean): Operations["ag
   };
 }
 
+/** Two runs side by side; the first is the one that the other answers speak of. */
+export function markedComparison(m: Marks, run: string, bare: boolean): Operations["agent.compare"]["output"] {
+  const one = (run_id: string, outcome: "verified" | "rejected") => ({
+    run_id,
+    goal: m.text(),
+    agent: m.text(),
+    outcome,
+    reason: bare ? null : m.text(),
+    duration_ms: m.number(false),
+    cost: null,
+    files: m.number(),
+    added_lines: m.number(),
+    deleted_lines: m.number(),
+    findings: bare ? 0 : m.number(),
+    verify: bare ? null : "PASS",
+  });
+  const cell = () => ({
+    operation: "modify",
+    kind: "text",
+    added: m.number(),
+    deleted: m.number(),
+    same_in: m.number(),
+    hunks: [],
+  });
+  return {
+    runs: [one(run, "verified"), one(m.text(false), "rejected")],
+    files: [{ path: m.text(), cells: [cell(), bare ? null : cell()] }],
+  };
+}
+
 export function markedSettings(m: Marks, bare: boolean): Answers {
   const session = () => ({
     id: m.text(false),
@@ -300,7 +344,29 @@ export function markedSettings(m: Marks, bare: boolean): Answers {
     message: m.text(),
     fix: bare ? null : m.text(),
   });
+  const command = (allowed: boolean) => ({
+    name: m.text(),
+    argv: [m.text(), m.text()],
+    feedback: bare ? null : [m.text()],
+    profile: bare ? null : m.text(),
+    verify: bare ? [] : [m.text()],
+    setup: bare ? [] : [m.text()],
+    timeout_s: bare ? null : m.number(),
+    network: bare ? null : ("allow" as const),
+    hosts: bare ? [] : [m.text()],
+    keep: bare ? [] : [m.text()],
+    sha256: m.text(),
+    allowed,
+    allowed_at: allowed ? m.time() : null,
+  });
   return {
+    "agent.commands": {
+      commands: [command(true), command(false)],
+      verify: [m.text(false)],
+      network: "inherit",
+      parallel: 2,
+      starting: bare ? "allowed" : "typed",
+    },
     "studio.sessions": { sessions: [session(), session()] },
     "hall.doctor": { ok: false, checks: [check("ok"), check("warn"), check("fail")] },
   };

@@ -126,7 +126,13 @@ export class StudioBench {
   async window(options: BrowserContextOptions = {}): Promise<BrowserContext> {
     const browser = await this.browser();
     // Without a language Chromium says one that no library knows.
-    return await browser.newContext({ locale: "en-US", viewport: { width: 1280, height: 860 }, ...options });
+    return await browser.newContext({
+      locale: "en-US",
+      viewport: { width: 1280, height: 860 },
+      // It would answer before a test can; the one test about it lets it in.
+      serviceWorkers: "block",
+      ...options,
+    });
   }
 
   async close(): Promise<void> {
@@ -179,6 +185,21 @@ export async function enter(
   await page.getByRole("button", { name: words.open }).click();
   // The session is this tab's once the question is gone; a page that is loaded again before that asks once more.
   await page.getByLabel(words.token).waitFor({ state: "detached" });
+  return { window, watched, page };
+}
+
+/** Opens a window by the link of the terminal, which is good once: such a session may do what somebody there may. */
+export async function enterByLink(
+  bench: StudioBench,
+  server: StudioServer,
+  path: string,
+  options: BrowserContextOptions = {},
+) {
+  const window = await bench.window(options);
+  const watched = new WatchedPage(await window.newPage(), server.base);
+  const { page } = watched;
+  await page.goto(server.base + path + new URL(server.link).hash);
+  await page.locator("main h1").first().waitFor();
   return { window, watched, page };
 }
 

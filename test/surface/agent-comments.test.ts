@@ -1,4 +1,5 @@
 // Comments on the lines of a change, as a screen leaves them: kept, quoted, taken back, and sent to the agent byte for byte as shown.
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -38,10 +39,15 @@ describe("comments on a change", () => {
     ]);
 
     const asked = { run, comments: [first.id], note: "Almost." };
-    const { text } = await server.call("agent.feedback", asked);
+    const { text, sha256 } = await server.call("agent.feedback", asked);
     expect(text).toContain("Write the number out.");
     expect(text).not.toContain("Gone soon.");
-    await server.call("agent.continue", asked);
+    expect(sha256).toBe(createHash("sha256").update(text!).digest("hex"));
+    // Who was shown one text never sends another: the note is not the one that was shown.
+    const other = { ...asked, note: "Almost!", feedback_sha256: sha256! };
+    expect((await server.refusal("agent.continue", other)).slice(1)).toEqual(["FEEDBACK_CHANGED", "/feedback_sha256"]);
+    expect((await server.call("agent.show", { run })).attempts).toHaveLength(1);
+    await server.call("agent.continue", { ...asked, feedback_sha256: sha256! });
     expect((await repo.verbatim("agent", "wait", run)).exit).toBe(0);
     const after = await server.call("agent.show", { run });
     expect(after.attempts.map(({ feedback }) => feedback?.text ?? null)).toEqual([null, text]);

@@ -28,6 +28,8 @@ const known = z.strictObject({
 
 export const agentCommands = z.strictObject({
   commands: z.array(known),
+  verify: z.array(z.string()).describe("What judges a change where neither a command nor whoever starts it says so."),
+  network: z.enum(["inherit", "none", "allow"]).describe("What agents have of the network where nothing else says so."),
   parallel: z.int().describe("How many agents a server has at work at once."),
   starting: z.enum(["typed", "allowed", "off"]).describe("What whoever asks may start."),
 });
@@ -39,7 +41,18 @@ export async function listCommands(outside: AgentPorts): Promise<z.infer<typeof 
   const { agent } = outside.configNow();
   const repo = (await outside.workflow("read")).identity.current()?.repo_id ?? null;
   const commands = Object.entries(agent.commands).map(([name, config]) => describe(outside, name, config, repo));
-  return { commands, parallel: agent.parallel, starting: outside.starting() };
+  const { parallel } = agent;
+  const network = agent.network ?? outside.configNow().catalytic.network;
+  const verify = describeVerify(outside, agent.verify.commands);
+  return { commands, verify, network, parallel, starting: outside.starting() };
+}
+
+type VerifyCommands = ReturnType<AgentPorts["configNow"]>["agent"]["verify"]["commands"];
+
+function describeVerify(outside: AgentPorts, own: VerifyCommands): string[] {
+  const gate = outside.configNow().workflow.verify.gates.get("lite") ?? [];
+  if (own.length === 0) return gate.map(({ argv }) => formatArgv(argv));
+  return own.map((one) => (typeof one === "string" ? one : formatArgv(["/bin/sh", "-c", one.sh])));
 }
 
 /** The command of a name that was allowed as it is. COMMAND_UNKNOWN, COMMAND_NOT_ALLOWED. */
@@ -91,19 +104,15 @@ function find({ commands }: z.infer<typeof agentCommands>, name: string): KnownC
 }
 
 function describe(outside: AgentPorts, name: string, config: CommandConfig, repo: string | null): KnownCommand {
-  const { agent, workflow } = outside.configNow();
+  const { agent } = outside.configNow();
   requireProgram(name, config);
-  const own = config.verify ?? agent.verify.commands;
-  const gate = workflow.verify.gates.get("lite") ?? [];
   const facts = {
     name,
     argv: [...config.argv],
     feedback: config.feedback === undefined ? null : [...config.feedback],
     profile: config.profile ?? null,
-    verify:
-      own.length > 0 || config.verify !== undefined
-        ? own.map((one) => (typeof one === "string" ? one : formatArgv(["/bin/sh", "-c", one.sh])))
-        : gate.map(({ argv }) => formatArgv(argv)),
+    // A command may say that nothing checks it; then what holds for all does not either.
+    verify: config.verify?.length === 0 ? [] : describeVerify(outside, config.verify ?? agent.verify.commands),
     setup: [...agent.verify.setup],
     timeout_s: config.timeout_s ?? null,
     network: config.network ?? null,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { encodeUtf8 } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { toHex } from "../../core/hex.ts";
 import { showPath } from "../../core/paths/index.ts";
@@ -49,6 +50,7 @@ export const agentComment = z.strictObject({
 
 export const agentFeedback = z.strictObject({
   text: z.string().nullable().describe("What the agent would be told, byte for byte; null: nothing."),
+  sha256: z.string().nullable().describe("The hash of these bytes: agent.continue sends no other text when given it."),
   from: z
     .enum(["candidate", "base", "tree"])
     .describe("What it would find: its change, the base alone, or the newest tree."),
@@ -108,7 +110,19 @@ export async function showFeedback(
 ): Promise<z.infer<typeof agentFeedback>> {
   const { record } = await open(outside, name, "read");
   const said = await toSaid(outside, record, asked);
-  return { text: composeFeedback(outside, record, said), from: said.begins };
+  const text = composeFeedback(outside, record, said);
+  return { text, sha256: hashFeedback(record, text), from: said.begins };
+}
+
+function hashFeedback({ run }: AgentRecord, text: string | null): string | null {
+  return text === null ? null : run.ports.crypto.sha256(encodeUtf8(text));
+}
+
+/** Whoever was shown a text sends that one or none: the run may have moved on since. FEEDBACK_CHANGED. */
+export function requireShown(record: AgentRecord, text: string | null, shown: string | undefined): void {
+  const now = hashFeedback(record, text);
+  if (shown === undefined || shown === now) return;
+  throw new VerbatimError("FEEDBACK_CHANGED", { where: "/feedback_sha256", details: { shown, now } });
 }
 
 /** What people say, checked. A comment that was taken back is not sent. COMMENT_UNKNOWN. */

@@ -71,10 +71,13 @@ export async function compareRuns(outside: AgentPorts, names: readonly string[])
 }
 
 function describe(outside: AgentPorts, run: Run): z.infer<typeof comparison>["runs"][number] {
-  const { run_id, goal, agent, outcome, reason, duration_ms, changes, gate, verify } = readSummary(outside, run)!;
+  const { run_id, goal, agent, outcome, reason, duration_ms, changes, gate, verify, usage } = readSummary(
+    outside,
+    run,
+  )!;
   const [program = ""] = agent.argv;
   return {
-    ...{ run_id, goal, outcome, reason, duration_ms, cost: null },
+    ...{ run_id, goal, outcome, reason, duration_ms, cost: usage?.usd ?? null },
     agent: program.slice(program.lastIndexOf("/") + 1),
     files: changes.files.length,
     added_lines: changes.added_lines,

@@ -42,6 +42,11 @@ const goOn = defineOperation({
   input: z.strictObject({
     run,
     ...said,
+    feedback_sha256: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/)
+      .optional()
+      .describe("The hash that agent.feedback gave: nothing starts if the agent would be told another text by now."),
     command: z.string().min(1).max(40).optional().describe("A command of the configuration, by its name."),
     ...continueFields,
     detach: z

@@ -8,7 +8,7 @@ import { beginAgain } from "./begin-again.ts";
 import { beginOnTree, type From } from "./begin-on-tree.ts";
 import { planCaps } from "./caps.ts";
 import { fillCommand, type KnownCommand, listCommands, requireAllowed } from "./commands.ts";
-import { toSaid } from "./comments.ts";
+import { requireShown, toSaid } from "./comments.ts";
 import { equip, listHosts } from "./equip.ts";
 import { composeFeedback, writeFeedback } from "./feedback.ts";
 import { findAgentRun, findOwnAgentRun } from "./find-agent-run.ts";
@@ -43,6 +43,8 @@ export interface ContinueRequest extends ContinueFlags {
   /** Ids of comments. */
   readonly comments: readonly string[];
   readonly from: From;
+  /** The hash of the text that somebody was shown. */
+  readonly feedback_sha256?: string | undefined;
 }
 
 const CONTINUED: readonly AgentState[] = [
@@ -77,6 +79,7 @@ export async function continueAgentRun(
     await requireNetwork(outside, request.network, request.guard, request.plan.commands.length > 0);
     const keep = toKeptPlaces(outside, request.keep);
     const text = composeFeedback(outside, record, await toSaid(outside, record, asked));
+    requireShown(record, text, asked.feedback_sha256);
     const { from } = asked;
     const prepared =
       from === "tree"
@@ -118,7 +121,7 @@ export async function continueInBackground(outside: AgentPorts, name: string, in
 export async function continueOverHttp(
   outside: AgentPorts,
   name: string,
-  { argv, ...asked }: Pick<ContinueRequest, "command" | "argv" | "note" | "comments" | "from">,
+  { argv, ...asked }: Pick<ContinueRequest, "command" | "argv" | "note" | "comments" | "from" | "feedback_sha256">,
 ): Promise<AgentSummary> {
   const starting = outside.starting();
   if (starting === "off") throw new VerbatimError("START_OFF");

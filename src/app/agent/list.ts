@@ -17,6 +17,7 @@ import { readProcess } from "./agent-process.ts";
 import type { AgentSummary } from "./agent-summary.ts";
 import { readLastLine } from "./live.ts";
 import type { AgentPorts } from "./ports.ts";
+import { readRaces } from "./races.ts";
 import { readSummary } from "./read-summary.ts";
 
 /** A run as a list shows it. */
@@ -34,6 +35,7 @@ export const listedRun = z.strictObject({
   cost: z.number().nullable().describe("What it has cost so far in USD; null: nobody can tell."),
   run_dir: z.string(),
   root: z.string().describe("The work tree the run belongs to."),
+  race: z.string().nullable().describe("The race that it took part in; null: none."),
 });
 
 export type ListedRun = z.infer<typeof listedRun>;
@@ -58,6 +60,8 @@ interface ListRequest {
   /** A text in the goal, or the beginning of an id. */
   readonly q?: string | undefined;
   readonly since?: string | undefined;
+  /** The id of a race. */
+  readonly race?: string | undefined;
   readonly after?: string | undefined;
   readonly all: boolean;
 }
@@ -69,19 +73,26 @@ interface ListRequest {
 export async function listAgentRuns(outside: AgentPorts, request: ListRequest): Promise<z.infer<typeof agentList>> {
   const own = await readOwn(outside);
   const others = request.all ? await readSiblings(outside) : [];
-  const beside = [...own.beside, ...others].filter((run) => isWanted(run, request));
+  const beside = withRaces(outside, [...own.beside, ...others]).filter((run) => isWanted(run, request));
   const after = request.after === undefined ? undefined : fromCursor(request.after);
   const settled = await own.settled(request, after);
   const isBehind = (run: ListedRun) => after === undefined || byAge(after, run) < 0;
   const rest = [...settled.runs, ...beside.filter(isBehind)].sort(byAge);
-  const page = rest.slice(0, request.limit);
+  const page = withRaces(outside, rest.slice(0, request.limit));
   const last = page.at(-1);
   return {
     runs: page,
     total: settled.total + beside.length,
     next: last === undefined || rest.length === page.length ? null : toCursor(last),
-    working: await readWorking(outside, own.beside.sort(byAge)),
+    working: await readWorking(outside, withRaces(outside, own.beside.sort(byAge))),
   };
+}
+
+/** The table has no word of races: their records lie beside the folders of their members. */
+function withRaces(outside: AgentPorts, runs: readonly ListedRun[]): ListedRun[] {
+  const dirs = runs.flatMap(({ race, run_dir }) => (race === null ? [run_dir] : []));
+  const races = dirs.length === 0 ? null : readRaces(outside, dirs);
+  return runs.map((run) => ({ ...run, race: run.race ?? races?.get(run.run_id)?.race_id ?? null }));
 }
 
 /** For each group of places the oldest runs that stand in one of them, and how many do. */
@@ -149,14 +160,15 @@ async function readOwn(outside: AgentPorts): Promise<OwnRuns> {
     rows.flatMap((row) => (seen.has(row.run_id) ? [] : [toListed(outside, ports, row)]));
   return {
     beside: [...busy.map((row) => toListed(outside, ports, row)), ...readUnrecorded(outside, ports, known)],
-    async settled({ outcome, since, ...request }, after) {
+    async settled({ outcome, since, race, ...request }, after) {
       const states = SETTLED.filter((state) => state === outcome);
       const wanted = { ...own, since, ...(outcome === undefined ? { states: AT_WORK, others: true } : { states }) };
       const limit = Math.min(request.limit, most) + 1;
-      if (request.q === undefined)
+      if (request.q === undefined && race === undefined)
         return { runs: list(await read(wanted, "newest", limit, after)), total: await count(wanted) };
       // Databases fold letters in ways of their own, so that words are looked for here.
-      const named = (await read(wanted, "newest", most)).filter((row) => isNamed(row, request.q));
+      const all = (await read(wanted, "newest", most)).filter((row) => isNamed(row, request.q));
+      const named = race === undefined ? all : inRace(outside, all, race);
       const behind = after === undefined ? named : named.filter((row) => byAge(after, row) < 0);
       return { runs: list(behind.slice(0, limit)), total: named.length };
     },
@@ -167,11 +179,18 @@ async function readOwn(outside: AgentPorts): Promise<OwnRuns> {
   };
 }
 
-function isWanted(run: ListedRun, { outcome, q, since }: ListRequest): boolean {
+function inRace(outside: AgentPorts, rows: readonly AgentRunRow[], race: string): AgentRunRow[] {
+  const dirs = rows.map(({ run_dir }) => run_dir);
+  const races = readRaces(outside, dirs);
+  return rows.filter(({ run_id }) => races.get(run_id)?.race_id === race);
+}
+
+function isWanted(run: ListedRun, { outcome, q, since, race }: ListRequest): boolean {
   return (
     isNamed(run, q) &&
     (outcome === undefined || run.outcome === outcome) &&
-    (since === undefined || run.created_at >= since)
+    (since === undefined || run.created_at >= since) &&
+    (race === undefined || run.race === race)
   );
 }
 
@@ -238,7 +257,7 @@ function toListed(outside: AgentPorts, ports: WorkflowPorts, row: AgentRunRow): 
   const outcome = listedRun.shape.outcome.parse(row.state);
   const duration_ms = ended_at === null ? null : Math.max(0, parseTime(ended_at) - parseTime(created_at));
   const size = { files, added_lines, deleted_lines, cost: usd_micro === null ? null : toDollars(usd_micro) };
-  const facts = { run_id, goal, agent, created_at, duration_ms, ...size, run_dir, root: ports.repoRoot };
+  const facts = { run_id, goal, agent, created_at, duration_ms, ...size, run_dir, root: ports.repoRoot, race: null };
   // Of a run that is at work only its own folder says whether somebody really is.
   const folder = AT_WORK.includes(outcome) ? ports.runs.open(run_id) : null;
   const summary = folder === null ? null : readSummary(outside, Run.load(ports, folder));
@@ -260,7 +279,7 @@ function fromSummary({ changes, ...summary }: AgentSummary, root: string): Liste
   const { added_lines, deleted_lines } = changes;
   const files = changes.files.length;
   const size = { files, added_lines, deleted_lines, cost: summary.usage?.usd ?? null };
-  return { run_id, goal, agent, outcome, reason, created_at, duration_ms, ...size, run_dir, root };
+  return { run_id, goal, agent, outcome, reason, created_at, duration_ms, ...size, run_dir, root, race: null };
 }
 
 /** A work tree whose store cannot be read is named; the others are listed all the same. */

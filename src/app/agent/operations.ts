@@ -11,6 +11,7 @@ import { CONTINUE_OPERATIONS } from "./continue-operations.ts";
 import { EVIDENCE_OPERATIONS } from "./evidence-operations.ts";
 import { LAND_ALL } from "./landable.ts";
 import { agentList, listAgentRuns } from "./list.ts";
+import { LIVE_OPERATIONS } from "./live-operations.ts";
 import { agentLogs } from "./logs.ts";
 import { planNetwork } from "./network.ts";
 import type { AgentPorts } from "./ports.ts";
@@ -97,6 +98,7 @@ const list = defineOperation({
     outcome: z.enum(AGENT_STATES).optional().describe("Only runs that stand there, such as verified."),
     q: z.string().min(1).max(200).optional().describe("Only runs with this text in their goal, or whose id begins so."),
     since: z.iso.datetime().optional().describe("Only runs that began then or later, such as 2026-11-01T00:00:00Z."),
+    race: z.string().min(1).max(64).optional().describe("Only the members of this race."),
     after: z
       .string()
       .regex(/^[^~]{1,40}~.{1,200}$/)
@@ -250,6 +252,7 @@ export const AGENT_OPERATIONS = [
   ...REVIEW_OPERATIONS,
   ...BACKGROUND_OPERATIONS,
   ...SCREEN_OPERATIONS,
+  ...LIVE_OPERATIONS,
   ...START_OPERATIONS,
   ...CONTINUE_OPERATIONS,
   ...EVIDENCE_OPERATIONS,

@@ -90,6 +90,8 @@ export interface AgentPorts extends Pick<Composition, OfTheWorkspace> {
   readonly race: RaceTurns | null;
   /** Writes the record of a race beside the folders of its members. */
   writeRace(runDir: string, raceId: string, bytes: Uint8Array): void;
+  /** The records of races in a folder of runs, by name. What is not JSON is left out. */
+  readRaces(runsFolder: string): readonly JsonValue[];
   workflow(effect: Effect): Promise<WorkflowPorts>;
   catalytic(): CatalyticPorts;
   /** Root, state and configuration of the workspace, as runs need them. */

@@ -11,6 +11,7 @@ import { count } from "./explain-words.ts";
 import { findAgentRun } from "./find-agent-run.ts";
 import { type LogsRequest, readLogs } from "./logs.ts";
 import type { AgentPorts } from "./ports.ts";
+import { racePart, readRaces } from "./races.ts";
 import { readSummary } from "./read-summary.ts";
 import { findReported, toSummary } from "./report.ts";
 import { attemptPart, candidatePart, readParts, verificationPart } from "./report-parts.ts";
@@ -30,6 +31,7 @@ export const agentReport = z.strictObject({
     .describe("Every recorded connection of the attempt, when they were asked for."),
   candidates: z.array(candidatePart).describe("Every change that could land, with the verdict of the gate."),
   verifications: z.array(verificationPart),
+  race: racePart.nullable().describe("The race that it took part in."),
   comments: z.array(agentComment).describe("What people said about the change, oldest first."),
   evidence: z.array(evidenceItem).describe("What the sentences of explain rest on."),
   timeline: z.array(timelineEntry).describe("What happened to the run, oldest first, at most the newest 500 entries."),
@@ -57,6 +59,7 @@ export async function showAgentRun(outside: AgentPorts, request: ShowRequest): P
   const isTyped = outside.surface === "cli";
   return {
     ...readParts(outside, record),
+    race: readRaces(outside, [run.folder.dir]).get(run.id) ?? null,
     comments: record === null ? [] : await readComments(run),
     evidence: listEvidence(record, timeline),
     timeline,

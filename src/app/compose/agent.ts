@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { writeDurably } from "../../adapters/disk/durable-write.ts";
 import { isPlainBelow, withGuardedFile } from "../../adapters/disk/guarded-file.ts";
@@ -8,6 +8,8 @@ import { listIgnoredPaths } from "../../adapters/git/ignored-paths.ts";
 import { findCommonDir, listWorkTrees } from "../../adapters/git/top-level.ts";
 import { COMMIT_HOOKS_SCRIPT } from "../../adapters/process/commit-hooks-script.ts";
 import { readHost } from "../../adapters/process/host.ts";
+import { type JsonValue, parseJson, sortedByCodePoint } from "../../core/canonical/index.ts";
+import { isVerbatimError } from "../../core/errors/index.ts";
 import type { Effect } from "../../core/operation.ts";
 import type { ContentStore } from "../../core/ports.ts";
 import { AGENT_OPERATIONS } from "../agent/operations.ts";
@@ -58,6 +60,7 @@ export function agentPorts(composition: Composition): AgentPorts {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       writeDurably(join(folder, `${raceId}.json`), bytes, 0o600);
     },
+    readRaces,
     clock,
     config,
     configNow,
@@ -114,6 +117,29 @@ export function agentPorts(composition: Composition): AgentPorts {
         : null,
   };
 }
+
+/** Read as one reads what lies there; nothing follows a link, and nothing large is read. */
+function readRaces(runsFolder: string): JsonValue[] {
+  const folder = join(runsFolder, "races");
+  if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
+  const names = readdirSync(folder).filter((name) => name.endsWith(".json"));
+  return sortedByCodePoint(names).flatMap((name) => {
+    const bytes = withGuardedFile(join(folder, name), ({ size, read }) => (size > MOST_RACE ? null : read(0, size)));
+    const value = bytes === null ? null : tryJson(bytes);
+    return value === null ? [] : [value];
+  });
+}
+
+function tryJson(bytes: Uint8Array): JsonValue | null {
+  try {
+    return parseJson(bytes);
+  } catch (thrown) {
+    if (isVerbatimError(thrown)) return null;
+    throw thrown;
+  }
+}
+
+const MOST_RACE = 1024 * 1024;
 
 /** Runs of one work tree over the files of another: both have one repository behind them, and each its own state. */
 async function borrow<T>(

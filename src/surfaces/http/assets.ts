@@ -45,6 +45,7 @@ export class StudioAssets {
   /** Answers for the page itself, for its files, and for every address without a dot, which the page reads by itself. */
   addRoutes(hono: Hono<{ Variables: Variables }>): void {
     hono.get("/assets/*", (call) => this.#answer(call, call.req.path, FOREVER));
+    hono.get("/sw.js", (call) => this.#answer(call, "/sw.js", "no-cache"));
     hono.get("/licences.txt", (call) => this.#answer(call, "/licences.txt", "no-cache"));
     hono.get("*", async (call, next) => {
       const { path } = call.req;

@@ -1,5 +1,6 @@
 import type { OperationName, Operations } from "verbatim-agent/api";
-import { noteAnswer, noteSilence } from "./connection.ts";
+import { noteAnswer, noteKept, noteSilence } from "./connection.ts";
+import { isKept, keepAnswer, readAnswer } from "./kept.ts";
 import { currentSession, dropSession, keepSession } from "./session.ts";
 
 /** A refusal as the server words it: what, where, and what to do about it. */
@@ -32,8 +33,27 @@ export type Input<N extends OperationName> = Operations[N]["input"];
 export type Output<N extends OperationName> = Operations[N]["output"];
 
 /** Calls one operation of the table. */
-export function call<N extends OperationName>(name: N, input: Input<N>, signal?: AbortSignal): Promise<Output<N>> {
-  return ask<Output<N>>("POST", `/operations/${name}`, input, signal);
+export async function call<N extends OperationName>(
+  name: N,
+  input: Input<N>,
+  signal?: AbortSignal,
+): Promise<Output<N>> {
+  const asked = () => ask<Output<N>>("POST", `/operations/${name}`, input, signal);
+  return await (isKept(name) ? orKept(`${name} ${JSON.stringify(input)}`, asked) : asked());
+}
+
+/** What somebody only reads: while nobody answers, it is what the server said last. */
+export async function orKept<T>(name: string, asked: () => Promise<T>): Promise<T> {
+  try {
+    const answer = await asked();
+    keepAnswer(name, answer);
+    return answer;
+  } catch (thrown) {
+    const kept = thrown instanceof Unreachable ? await readAnswer(name) : null;
+    if (kept === null) throw thrown;
+    noteKept(kept.at);
+    return kept.answer as T;
+  }
 }
 
 /** One request under /api. A 401 means that the session ended: the key screen comes up, and what was typed stays. */

@@ -62,6 +62,8 @@ async function readForever(share: (event: StudioEvent) => void, hear: (heard: bo
       }
     }
     hear(false);
+    // What is on the screen may have been kept in this browser: whoever is heard at last is asked for everything.
+    isFirst = false;
     await sleep(wait * (0.5 + Math.random()));
     wait = Math.min(wait * 2, LONGEST_WAIT_MS);
   }

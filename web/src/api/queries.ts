@@ -27,7 +27,15 @@ export function reading<N extends OperationName>(name: N, input: Input<N>) {
 
 export { keepPreviousData };
 
-const OF_RUNS = ["agent.show", "agent.list", "agent.diff", "studio.home"];
+const OF_RUNS = [
+  "agent.show",
+  "agent.list",
+  "agent.live",
+  "agent.diff",
+  "agent.compare",
+  "agent.feedback",
+  "studio.home",
+];
 
 /** Marks what an event may have changed as old. Nothing of what is shown comes out of an event itself. */
 export function applyEvent(event: StudioEvent): void {

@@ -35,7 +35,13 @@ export class Cancelled extends Error {}
 export async function runTask<N extends OperationName>(
   operation: N,
   input: Input<N>,
-  options: { readonly key?: string; readonly signal?: AbortSignal; readonly onProgress?: (text: string) => void } = {},
+  options: {
+    readonly key?: string;
+    readonly signal?: AbortSignal;
+    readonly onProgress?: (text: string) => void;
+    /** Others are before it. */
+    readonly onWaiting?: () => void;
+  } = {},
 ): Promise<Output<N>> {
   const key = options.key ?? newKey();
   const begun = await again(() => ask<TaskAnswer<Output<N>>>("POST", "/tasks", { operation, input, key }));
@@ -47,6 +53,7 @@ export async function runTask<N extends OperationName>(
       if (task.state === "done") return task.output as Output<N>;
       if (task.state === "cancelled") throw new Cancelled();
       if (task.state === "failed" && task.error !== undefined) throw new Refused(409, task.error);
+      if (task.state === "waiting") options.onWaiting?.();
       if (task.progress !== null) options.onProgress?.(task.progress.label);
       await change(begun.task_id);
     }

@@ -3,6 +3,7 @@ import { RouterProvider } from "@tanstack/react-router";
 import { createRoot } from "react-dom/client";
 import { openSession } from "../api/client.ts";
 import { followEvents } from "../api/events.ts";
+import { forgetAnswers } from "../api/kept.ts";
 import { applyEvent, queries } from "../api/queries.ts";
 import { askOtherTabs, currentSession, dropSession, onSession } from "../api/session.ts";
 import { copyText } from "../parts/Copy.tsx";
@@ -14,6 +15,7 @@ import { listenForKeys } from "./keys.ts";
 import { giveNotice } from "./notices.ts";
 import { PLACES } from "./places.ts";
 import { router } from "./router.tsx";
+import { scriptUrl } from "./script-url.ts";
 import "./tokens.css";
 
 /** Opens the Studio with the code of a link, with the session of this tab, or with that of another tab. */
@@ -30,6 +32,7 @@ export function startStudio(code: string | null): void {
       applyEvent(event);
       if (event.name === "run") void giveNotice(event.data, openRun).catch(noteProblem);
     });
+    void keepPage();
     listenForKeys({ go, palette: () => openDialog("find"), list: () => openDialog("keys"), copyLink });
   };
   /** Until there is a session there is nothing to show but the way to one. */
@@ -47,6 +50,7 @@ export function startStudio(code: string | null): void {
 async function enter(code: string | null): Promise<unknown> {
   if (code === null) {
     await askOtherTabs();
+    if (currentSession() === null) forgetAnswers();
     return null;
   }
   try {
@@ -58,6 +62,17 @@ async function enter(code: string | null): Promise<unknown> {
     return thrown;
   }
 }
+
+/** The page itself is kept for when the server is away, once nothing else is being loaded. */
+async function keepPage(): Promise<void> {
+  const { serviceWorker } = navigator as { readonly serviceWorker?: ServiceWorkerContainer };
+  if (serviceWorker === undefined || !import.meta.env.PROD) return;
+  await new Promise((resolve) => setTimeout(resolve, AFTER_MS));
+  // A browser that keeps nothing says so; everything else is the same.
+  await serviceWorker.register(scriptUrl("/sw.js") as string).catch(noteProblem);
+}
+
+const AFTER_MS = 3000;
 
 function go(letter: string): boolean {
   const place = PLACES.find((one) => one.letter === letter);

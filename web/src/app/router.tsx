@@ -11,7 +11,7 @@ import { Missing } from "./Missing.tsx";
 import { Shell } from "./Shell.tsx";
 
 /** A dialog is part of the address, so that Back closes it. */
-const DIALOGS = ["apply", "discard", "undo", "verify", "keys", "find", "more"] as const;
+const DIALOGS = ["apply", "discard", "undo", "verify", "continue", "take", "allow", "keys", "find", "more"] as const;
 export type DialogName = (typeof DIALOGS)[number];
 
 /** Keys of the query that are not known are dropped; none of them is an error. */
@@ -56,8 +56,30 @@ const runs = createRoute({
       q: text(search["q"], 200),
       outcome: text(search["outcome"], 40),
       since: pick(search["since"], ["day", "week", "month"] as const),
+      race: text(search["race"], 64),
     }),
   component: lazyRouteComponent(() => import("../screens/runs/RunsScreen.tsx"), "RunsScreen"),
+});
+
+const newRun = createRoute({
+  getParentRoute: () => root,
+  path: "/runs/new",
+  validateSearch: (search: Record<string, unknown>) =>
+    known({ command: text(search["command"], 40), goal: text(search["goal"], 20_000) }),
+  component: lazyRouteComponent(() => import("../screens/start/StartScreen.tsx"), "StartScreen"),
+});
+
+const compare = createRoute({
+  getParentRoute: () => root,
+  path: "/runs/compare",
+  validateSearch: (search: Record<string, unknown>) =>
+    known({
+      ids: text(search["ids"], 2000),
+      file: text(search["file"], 4096),
+      /** The run that a dialog is about, or that a narrow screen shows. */
+      run: text(search["run"], 200),
+    }),
+  component: lazyRouteComponent(() => import("../screens/compare/CompareScreen.tsx"), "CompareScreen"),
 });
 
 const run = createRoute({
@@ -116,6 +138,12 @@ const timeline = createRoute({
   getParentRoute: () => run,
   path: "/timeline",
   component: lazyRouteComponent(() => import("../screens/runs/TimelinePart.tsx"), "TimelinePart"),
+});
+
+const report = createRoute({
+  getParentRoute: () => run,
+  path: "/report",
+  component: lazyRouteComponent(() => import("../screens/runs/ReportPart.tsx"), "ReportPart"),
 });
 
 const context = createRoute({
@@ -227,7 +255,9 @@ const settingsPart = createRoute({
 const tree = root.addChildren([
   home,
   runs,
-  run.addChildren([runIndex, review, live, proof, verify, output, timeline]),
+  newRun,
+  compare,
+  run.addChildren([runIndex, review, live, proof, verify, output, timeline, report]),
   context,
   section,
   symbols,

@@ -10,7 +10,8 @@ interface Factory {
 const rules = {
   createScriptURL(url: string): string {
     const whole = new URL(url, location.href);
-    if (whole.origin === location.origin && whole.pathname.startsWith("/assets/")) return whole.href;
+    const isOurs = whole.pathname.startsWith("/assets/") || whole.pathname === "/sw.js";
+    if (whole.origin === location.origin && isOurs) return whole.href;
     throw new TypeError("only files of the Studio become scripts");
   },
 };

@@ -2,11 +2,15 @@
 // that another language can order its words as it likes.
 
 import { bundles } from "./bundles.ts";
+import { comments } from "./comments.ts";
+import { compare } from "./compare.ts";
 import { context } from "./context.ts";
 import { count, group } from "./counts.ts";
 import { jobs } from "./jobs.ts";
 import { ledger } from "./ledger.ts";
 import { live } from "./live.ts";
+import { report } from "./report.ts";
+import { start } from "./start.ts";
 
 export type Outcome =
   | "preparing"
@@ -178,7 +182,7 @@ export const en = {
     worlds: "Worlds",
     health: "Health",
     next: "Next",
-    none: "No runs yet. Start an agent in a terminal, or look at the sample.",
+    none: "No runs yet. Start an agent, or look at the sample.",
     startCommand: 'verbatim agent --goal "what it should do" --verify "your tests" -- YOUR AGENT',
     sampleCommand: "verbatim demo --studio",
     entries: (number: number) => count(number, "entry in the ledger", "entries in the ledger"),
@@ -208,7 +212,15 @@ export const en = {
     work: "At work",
   },
   run: {
-    tabs: { review: "Review", live: "Live", output: "Output", proof: "Proof", verify: "Verify", timeline: "Timeline" },
+    tabs: {
+      review: "Review",
+      live: "Live",
+      output: "Output",
+      proof: "Proof",
+      verify: "Verify",
+      timeline: "Timeline",
+      report: "Report",
+    },
     tabsLabel: "Parts of this run",
     unified: "Unified",
     split: "Split",
@@ -224,7 +236,7 @@ export const en = {
     hunk: (n: number, of: number) => `Hunk ${group(n)} of ${group(of)}`,
     unfold: (lines: number) => `Show ${count(lines, "more line", "more lines")}`,
     cut: (columns: number) => `show ${group(columns)} more`,
-    inTerminal: (pid: number) => `Started in a terminal (process ${pid})`,
+    atWork: (pid: number) => `At work in process ${pid}`,
     onlySpace: "Only whitespace changes",
     hideSpace: "Fold whitespace",
     failed: "What failed",
@@ -323,6 +335,7 @@ export const en = {
   choice: {
     take: "Take this hunk",
     takeFile: (path: string) => `Take ${path}`,
+    takeListed: (path: string) => `All of ${path}`,
     hint: "Take or leave this hunk or file",
     size: (files: number, added: number, deleted: number) => `${countFiles(files)}, ${plusMinus(added, deleted)}`,
     verify: (taken: number, of: number) => `Verify this choice (${group(taken)} of ${count(of, "part", "parts")})`,
@@ -366,7 +379,14 @@ export const en = {
   },
   settings: {
     title: "Settings",
-    tabs: { appearance: "Appearance", notices: "Notices", access: "Access", doctor: "Doctor", about: "About" },
+    tabs: {
+      appearance: "Appearance",
+      notices: "Notices",
+      access: "Access",
+      agents: "Agents",
+      doctor: "Doctor",
+      about: "About",
+    },
     theme: "Theme",
     themes: { system: "As the system", light: "Light", dark: "Dark" },
     size: "Text size",
@@ -441,15 +461,21 @@ export const en = {
     previousRun: "Previous run",
     openRun: "Open the run",
     space: "Fold whitespace-only changes",
+    start: "Start an agent",
+    select: "Choose this run to compare",
     nextRow: "Next row",
     previousRow: "Previous row",
     openRow: "Open the row",
   },
+  comments,
+  compare,
   context,
   jobs,
   live,
   ledger,
   bundles,
+  report,
+  start,
   missing: { title: "There is nothing at this address", back: "Go to Home" },
   announced: {
     verdict: (sentence: string) => sentence,

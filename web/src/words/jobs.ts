@@ -11,6 +11,17 @@ export const jobs = {
   committed: (done: number, all: number) => `${group(done)} of ${count(all, "step", "steps")}`,
   states: { PENDING: "waiting", RUNNING: "running", SUCCEEDED: "done", FAILED: "failed" },
   stepStates: { PENDING: "waiting", LEASED: "at work", COMMITTED: "done", FAILED: "failed" },
+  submit: {
+    title: "Post a message",
+    field: "The message as JSON",
+    notJson: (why: string) => `That is not JSON: ${why}`,
+    look: "See what it would do",
+    plan: (steps: number) =>
+      `It would make ${count(steps, "step", "steps")}, within its budgets. Nothing of it has run.`,
+    breach: (ordinal: number) => `Step ${group(ordinal)} would break a budget. Nothing from it on would run.`,
+    post: "Post it as a job",
+    file: "Take it from a file",
+  },
   job: {
     plan: "Plan hash",
     run: "Run",

@@ -1,4 +1,4 @@
-import { group } from "./counts.ts";
+import { count, group } from "./counts.ts";
 
 /** Words of what an agent does now. */
 export const live = {
@@ -10,6 +10,20 @@ export const live = {
   skipped: (bytes: string) => `The first ${bytes} were skipped; the record has them.`,
   latest: "Jump to latest",
   ended: "The agent has ended.",
+  touched: (files: number) => `${count(files, "file", "files")} touched`,
+  facts: "What it does now",
+  phase: "Phase",
+  clock: "Since",
+  files: "Touched so far",
+  filesUnknown: "counted at the end",
+  network: "Network",
+  hooks: "Its hooks",
+  hooksNone: "none reported",
+  hooksSome: (reported: number, blocked: number) =>
+    `${count(reported, "action", "actions")} reported, ${group(blocked)} blocked`,
+  cost: "Cost so far",
+  usd: (dollars: string) => `about $${dollars}`,
+  save: "Download what was printed",
   stop: "Stop",
   stopRun: (goal: string) => `Stop ${goal}`,
   stopWhy: "The agent is asked to end and is ended after 12 s; nothing lands.",

@@ -158,6 +158,16 @@ export const AGENT_CODES = {
       http: "Load the run again and choose from its comments.",
     },
   },
+  FEEDBACK_CHANGED: {
+    exit: 4,
+    http: 409,
+    says: "The agent would be told another text by now than the one that was shown; nothing was started.",
+    fix: {
+      cli: "Look at the run as it is now: verbatim agent show RUN",
+      mcp: "Read the text again before you send it.",
+      http: "Read the text as it is now, and send it again.",
+    },
+  },
   LAND_RACED: {
     exit: 4,
     http: 409,

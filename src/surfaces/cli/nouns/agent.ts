@@ -239,6 +239,7 @@ export const noun: Noun = {
         ...continuedFlags(RUN_FLAGS),
         note: { name: "message", value: "TEXT" },
         comments: { hidden: true },
+        feedback_sha256: { hidden: true },
         command: { name: "command", value: "NAME" },
       },
       examples: [

@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { ChevronRight, Lightbulb, ShieldCheck } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import type { Output } from "../../api/client.ts";
 import { queries, reading } from "../../api/queries.ts";
 import { runTask } from "../../api/tasks.ts";
+import { useActs } from "../../app/acts.ts";
 import { Page } from "../../app/Page.tsx";
 import { useIsLost } from "../../app/use-connection.ts";
 import { Button } from "../../parts/Button.tsx";
@@ -29,8 +30,11 @@ const READY: readonly string[] = ["verified", "unverified"];
 /** What needs somebody, what is at work, and whether the record is sound: one call, one column. */
 export function HomeScreen(): ReactNode {
   const query = useQuery(reading("studio.home", {}));
+  const navigate = useNavigate();
+  const start = () => void navigate({ to: "/runs/new" });
+  useActs([{ key: "s", label: words.keys.start, run: start }]);
   return (
-    <Page title={words.home.title}>
+    <Page title={words.home.title} aside={<Button onPress={start}>{words.start.open}</Button>}>
       <Shown query={query} lines={8}>
         {(home) => (
           <>
@@ -87,10 +91,6 @@ function First(): ReactNode {
   return (
     <div className={styles["first"]}>
       <p>{words.home.none}</p>
-      <p className={styles["command"]}>
-        <code>{words.home.startCommand}</code>
-        <CopyButton text={words.home.startCommand} label={words.copy.hash(words.run.command)} />
-      </p>
       <p className={styles["command"]}>
         <code>{words.home.sampleCommand}</code>
         <CopyButton text={words.home.sampleCommand} label={words.copy.hash(words.run.command)} />

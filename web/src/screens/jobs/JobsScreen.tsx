@@ -11,6 +11,7 @@ import { Waiting } from "../../parts/Shown.tsx";
 import { words } from "../../words/words.ts";
 import { JobState } from "./JobState.tsx";
 import styles from "./Jobs.module.css";
+import { SubmitPart } from "./SubmitPart.tsx";
 
 const said = words.jobs;
 const route = getRouteApi("/jobs");
@@ -71,6 +72,7 @@ export function JobsScreen(): ReactNode {
           ))}
         </ul>
       )}
+      <SubmitPart />
       {query.hasNextPage ? <Button onPress={() => void query.fetchNextPage()}>{said.more}</Button> : null}
     </Page>
   );

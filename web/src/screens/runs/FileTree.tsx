@@ -1,19 +1,38 @@
-import { Check, FileDiff, FileMinus, FilePlus, Link2, type LucideIcon, Package, TriangleAlert } from "lucide-react";
+import {
+  Check,
+  FileDiff,
+  FileMinus,
+  FilePlus,
+  Link2,
+  type LucideIcon,
+  MessageSquare,
+  Package,
+  TriangleAlert,
+} from "lucide-react";
 import type { ReactNode } from "react";
 import { Foreign, plainText } from "../../parts/Foreign.tsx";
 import { words } from "../../words/words.ts";
+import { partsOf, takenOf } from "./choice.ts";
+import type { Comment } from "./comments/place.ts";
 import type { DiffFile } from "./diff/model.ts";
 import styles from "./FileTree.module.css";
+import { TakeBox } from "./TakeBox.tsx";
 
 interface Props {
   readonly files: readonly DiffFile[];
   readonly current: string | undefined;
   readonly viewed: ReadonlySet<string>;
+  readonly comments: readonly Comment[];
+  /** Parts that were left out; null: there is nothing to choose. */
+  readonly dropped: ReadonlySet<string> | null;
   readonly choose: (path: string) => void;
+  readonly take: (parts: readonly string[]) => void;
 }
 
 /** The files of a change by folder; on a narrow screen one field to pick from. */
-export function FileTree({ files, current, viewed, choose }: Props): ReactNode {
+export function FileTree(props: Props): ReactNode {
+  const { files, current, viewed, comments, dropped, choose, take } = props;
+  const saidOf = (path: string) => comments.filter(({ at }) => at.path === path).length;
   return (
     <nav className={styles["tree"]} aria-label={words.run.tree} data-region tabIndex={-1}>
       <select
@@ -38,9 +57,17 @@ export function FileTree({ files, current, viewed, choose }: Props): ReactNode {
             )}
             <ul>
               {inside.map((file) => (
-                <li key={file.path}>
+                <li key={file.path} className={styles["entry"]}>
+                  {dropped === null ? null : (
+                    <TakeBox
+                      label={words.choice.takeListed(plainText(file.path, 200))}
+                      taken={takenOf(file, dropped)}
+                      toggle={() => take(partsOf(file))}
+                    />
+                  )}
                   <Entry
                     file={file}
+                    said={saidOf(file.path)}
                     isCurrent={file.path === current}
                     isViewed={viewed.has(file.path)}
                     choose={choose}
@@ -59,9 +86,10 @@ function Entry(props: {
   readonly file: DiffFile;
   readonly isCurrent: boolean;
   readonly isViewed: boolean;
+  readonly said: number;
   readonly choose: (path: string) => void;
 }): ReactNode {
-  const { file, isCurrent, isViewed, choose } = props;
+  const { file, isCurrent, isViewed, said, choose } = props;
   const Icon = iconOf(file);
   return (
     <button
@@ -82,6 +110,11 @@ function Entry(props: {
       </span>
       {file.findings.length === 0 ? null : (
         <TriangleAlert className={styles["mark"]} size={14} aria-label={plainText(file.findings[0]!.says, 120)} />
+      )}
+      {said === 0 ? null : (
+        <span className={styles["said"]} title={words.comments.count(said)}>
+          <MessageSquare size={14} aria-label={words.comments.count(said)} />
+        </span>
       )}
       {isViewed ? <Check size={14} aria-label={words.run.viewed} /> : null}
       <span className={styles["size"]}>

@@ -1,19 +1,108 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
+import { askBytes } from "../../api/client.ts";
+import { Button } from "../../parts/Button.tsx";
+import { Failure } from "../../parts/Failure.tsx";
+import { Outcome } from "../../parts/Outcome.tsx";
+import { saveBytes } from "../../parts/save-bytes.ts";
 import { words } from "../../words/words.ts";
+import { Ticking } from "./Fleet.tsx";
+import styles from "./LivePart.module.css";
 import { Terminal } from "./live/Terminal.tsx";
-import styles from "./Parts.module.css";
 import { StopAct } from "./StopAct.tsx";
-import { isAtWork, useRun } from "./use-run.ts";
+import { useLive } from "./use-live.ts";
+import { isAtWork, type Report, useRun } from "./use-run.ts";
 
-/** A run while it works: what it prints, as it prints it. */
+const said = words.live;
+
+/** A run while it works: what it prints, as it prints it, and beside it what is known so far. */
 export function LivePart(): ReactNode {
   const report = useRun().data;
   if (report === undefined) return null;
   const { summary: run } = report;
+  const attempt = report.attempts.length;
   return (
-    <div className={styles["part"]}>
-      {isAtWork(run) ? <StopAct run={run.run_id} goal={run.goal} /> : <p>{words.live.ended}</p>}
-      <Terminal key={run.run_id} run={run.run_id} />
+    <div className={styles["live"]}>
+      <aside className={styles["side"]} aria-label={said.facts} data-region tabIndex={-1}>
+        {isAtWork(run) ? <Now report={report} /> : <p>{said.ended}</p>}
+        {attempt === 0 ? null : <Save run={run.run_id} attempt={attempt} />}
+      </aside>
+      {/* Another attempt prints into a file of its own. */}
+      <Terminal key={`${run.run_id} ${attempt}`} run={run.run_id} />
     </div>
+  );
+}
+
+function Now({ report }: { readonly report: Report }): ReactNode {
+  const { summary: run, attempts } = report;
+  const now = useLive(true).get(run.run_id);
+  const network = attempts.at(-1)?.network ?? null;
+  const { reported, reported_blocked } = run.hooks;
+  return (
+    <>
+      <dl className={styles["facts"]}>
+        <div>
+          <dt>{said.phase}</dt>
+          <dd>
+            <Outcome outcome={now?.phase ?? run.outcome} />
+          </dd>
+        </div>
+        <div>
+          <dt>{said.clock}</dt>
+          <dd>
+            <Ticking since={now?.since ?? run.created_at} />
+          </dd>
+        </div>
+        <div>
+          <dt>{said.files}</dt>
+          <dd>{now?.files == null ? said.filesUnknown : words.files(now.files)}</dd>
+        </div>
+        <div>
+          <dt>{said.hooks}</dt>
+          <dd>{reported === 0 ? said.hooksNone : said.hooksSome(reported, reported_blocked)}</dd>
+        </div>
+        {network === null ? null : (
+          <div>
+            <dt>{said.network}</dt>
+            <dd>{words.start.nets[network]}</dd>
+          </div>
+        )}
+        {now?.cost == null ? null : (
+          <div>
+            <dt>{said.cost}</dt>
+            <dd>{said.usd(now.cost.toFixed(2))}</dd>
+          </div>
+        )}
+      </dl>
+      <StopAct run={run.run_id} goal={run.goal} />
+    </>
+  );
+}
+
+/** The recorded file as it is so far, with every byte that the screen leaves out. */
+function Save({ run, attempt }: { readonly run: string; readonly attempt: number }): ReactNode {
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<unknown>(null);
+  const save = async () => {
+    setBusy(true);
+    setProblem(null);
+    try {
+      const file = `agent/attempts/${String(attempt).padStart(2, "0")}/output.log`;
+      const response = await askBytes(`/runs/${encodeURIComponent(run)}/files/${file}`);
+      saveBytes(await response.arrayBuffer(), `${run}-output.log`);
+    } catch (thrown) {
+      setProblem(thrown);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      <p>
+        <Button isDisabled={isBusy} onPress={() => void save()}>
+          {said.save}
+        </Button>
+      </p>
+      {problem === null ? null : <Failure thrown={problem} />}
+    </>
   );
 }

@@ -9,12 +9,16 @@ import { Failure } from "../../parts/Failure.tsx";
 import { Waiting } from "../../parts/Shown.tsx";
 import { words } from "../../words/words.ts";
 import { partsOf, useChoice } from "./choice.ts";
+import { CommentBox } from "./comments/CommentRow.tsx";
+import comments from "./comments/Comments.module.css";
+import { type Place, placeOf, spanOf } from "./comments/place.ts";
 import { type DiffHandle, DiffList } from "./diff/DiffList.tsx";
 import { type DiffFile, joinPages, type Row, toRows, type Unfolded } from "./diff/model.ts";
 import { FileTree } from "./FileTree.tsx";
 import { KnownSentences } from "./KnownSentences.tsx";
 import styles from "./ReviewPart.module.css";
-import { type Report, useRun } from "./use-run.ts";
+import { isAtWork, type Report, useRun } from "./use-run.ts";
+import { useTalk } from "./use-talk.ts";
 import { useViewed } from "./use-viewed.ts";
 import { canChoose } from "./Verdict.tsx";
 
@@ -56,7 +60,12 @@ function Review({ report }: { readonly report: Report }): ReactNode {
   if (query.isPending) return <Waiting lines={12} />;
   return (
     <div className={styles["review"]}>
-      <Change run={run} files={files} canChoose={canChoose(report.summary) && !hasNextPage} />
+      <Change
+        report={report}
+        files={files}
+        candidate={query.data?.pages[0]?.candidate ?? null}
+        canChoose={canChoose(report.summary) && !hasNextPage}
+      />
       <aside className={styles["side"]} aria-label={words.regions.side} data-region tabIndex={-1}>
         <KnownSentences report={report} brief />
       </aside>
@@ -70,12 +79,15 @@ function Review({ report }: { readonly report: Report }): ReactNode {
 }
 
 function Change(props: {
-  readonly run: string;
+  readonly report: Report;
+  /** The number of the change that is shown; runs of earlier versions have none. */
+  readonly candidate: number | null;
   readonly files: readonly DiffFile[];
   /** Whether a part of it could land by itself; known when all of it was read. */
   readonly canChoose: boolean;
 }): ReactNode {
-  const { run, files, canChoose: hasBoxes } = props;
+  const { report, candidate, files, canChoose: hasBoxes } = props;
+  const run = report.summary.run_id;
   const { file: askedFile, hunk: askedHunk, line: askedLine, view: askedView, ws } = route.useSearch();
   const navigate = route.useNavigate();
   const isNarrow = useSyncExternalStore(onNarrow, () => NARROW.matches);
@@ -88,9 +100,23 @@ function Change(props: {
   }, [hasBoxes, files, setParts]);
   const [unfolded, unfold, unfoldProblem] = useUnfolded(run);
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
+  const { talk, composing, begin, here, elsewhere } = useTalk(
+    report,
+    isAtWork(report.summary) ? null : candidate,
+    files,
+  );
   const rows = useMemo(
-    () => toRows(files, { split: view === "split", folded: viewed, unfolded, foldsSpace: ws === "hide", opened }),
-    [files, view, viewed, unfolded, ws, opened],
+    () =>
+      toRows(files, {
+        split: view === "split",
+        folded: viewed,
+        unfolded,
+        foldsSpace: ws === "hide",
+        opened,
+        comments: here,
+        composing,
+      }),
+    [files, view, viewed, unfolded, ws, opened, here, composing],
   );
   const chosen = rows.findIndex((row) => isAsked(row, askedFile, askedHunk, askedLine));
   const handle = useRef<DiffHandle | null>(null);
@@ -137,16 +163,31 @@ function Change(props: {
     { key: "u", label: words.keys.unifiedSplit, run: () => setView(view === "split" ? "unified" : "split") },
     { key: "w", label: words.keys.space, run: toggleSpace },
     ...(hasBoxes ? [{ key: "x", label: words.choice.hint, run: () => chooseAt(rows, chosen, choose) }] : []),
+    ...(begin === null ? [] : [{ key: "c", label: words.comments.hint, run: () => sayAt(rows[chosen], begin) }]),
     { key: "v", label: words.keys.viewed, run: () => current !== undefined && toggle(current) },
     ...files.map(({ path }) => ({ label: path, isFile: true, run: () => go(fileRow(rows, path)) })),
   ]);
   const acts = useMemo(
-    () => ({ unfold, toggleViewed: toggle, openLarge, choose: hasBoxes ? choose : null }),
-    [unfold, toggle, openLarge, hasBoxes, choose],
+    () => ({ unfold, toggleViewed: toggle, openLarge, choose: hasBoxes ? choose : null, talk }),
+    [unfold, toggle, openLarge, hasBoxes, choose, talk],
   );
+  const pick = (at: number, isSpan: boolean) => {
+    const [first, last] = [rows[chosen], rows[at]];
+    const place = isSpan && last !== undefined ? placeOf(last) : null;
+    if (place === null || begin === null) go(toAddressed(rows, at));
+    else begin(spanOf(first === undefined ? null : placeOf(first), place));
+  };
   return (
     <>
-      <FileTree files={files} current={current} viewed={viewed} choose={(path) => go(fileRow(rows, path))} />
+      <FileTree
+        files={files}
+        current={current}
+        viewed={viewed}
+        comments={here}
+        dropped={hasBoxes ? dropped : null}
+        choose={(path) => go(fileRow(rows, path))}
+        take={choose}
+      />
       <div className={styles["change"]}>
         <div className={styles["how"]}>
           <label className={styles["space"]}>
@@ -175,8 +216,18 @@ function Change(props: {
           wraps={isNarrow || view === "split"}
           acts={acts}
           handle={handle}
-          pick={(at) => go(placeOf(rows, at))}
+          pick={pick}
         />
+        {elsewhere.length === 0 ? null : (
+          <details className={comments["earlier"]}>
+            <summary>
+              {words.comments.elsewhere} ({words.number(elsewhere.length)})
+            </summary>
+            {elsewhere.map((comment) => (
+              <CommentBox key={comment.id} comment={comment} withdraw={talk?.withdraw ?? null} apart />
+            ))}
+          </details>
+        )}
       </div>
     </>
   );
@@ -220,8 +271,14 @@ function lineOf(row: Row): number | null {
   return line?.new ?? null;
 }
 
+/** Begins a comment on a row that has something to say something about. */
+function sayAt(row: Row | undefined, begin: (place: Place) => void): void {
+  const place = row === undefined ? null : placeOf(row);
+  if (place !== null) begin(place);
+}
+
 /** What a press on a number leads to: the line, or for a removed one the hunk that removes it. */
-function placeOf(rows: readonly Row[], at: number): Row | undefined {
+function toAddressed(rows: readonly Row[], at: number): Row | undefined {
   return lineOf(rows[at]!) === null ? nextOf(rows, at, "hunk", -1) : rows[at];
 }
 

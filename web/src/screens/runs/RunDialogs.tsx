@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, useEffect, useRef, useState } from "react";
-import { call, newKey, type Output, Refused } from "../../api/client.ts";
-import { queries } from "../../api/queries.ts";
-import { Cancelled, runTask } from "../../api/tasks.ts";
+import { useNavigate } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import { call, type Output, Refused } from "../../api/client.ts";
+import { runTask } from "../../api/tasks.ts";
 import { useDialog } from "../../app/dialogs.ts";
 import { Button } from "../../parts/Button.tsx";
 import { Dialog } from "../../parts/Dialog.tsx";
@@ -10,7 +10,10 @@ import { Failure } from "../../parts/Failure.tsx";
 import { Foreign } from "../../parts/Foreign.tsx";
 import { Waiting } from "../../parts/Shown.tsx";
 import { words } from "../../words/words.ts";
+import { Progress, type Question, useAct, useHold } from "./act-parts.tsx";
 import { type Selection, useChoice } from "./choice.ts";
+import { ContinueDialog } from "./comments/ContinueDialog.tsx";
+import { askToRebase } from "./comments/continue-draft.ts";
 import styles from "./RunDialogs.module.css";
 import type { Summary } from "./use-run.ts";
 import { actsOf, canChoose } from "./Verdict.tsx";
@@ -29,56 +32,12 @@ export function RunDialogs({ run }: { readonly run: Summary }): ReactNode {
   const act = ASKED.find((name) => name === shown && (name === held || allowed(name)));
   const props = { run, close: () => close(), hold };
   if (act === undefined) return null;
-  return act === "apply" ? <ApplyDialog {...props} part={part} /> : <ActDialog key={act} {...props} act={act} />;
+  if (act === "apply") return <ApplyDialog {...props} part={part} />;
+  return act === "continue" ? <ContinueDialog {...props} /> : <ActDialog key={act} {...props} act={act} />;
 }
 
 const APPLICABLE: readonly Selection["result"][] = ["passed", "unverified"];
-const ASKED = ["apply", "undo", "discard", "verify"] as const;
-
-interface Question {
-  readonly run: Summary;
-  readonly close: () => void;
-  /** Says which question has to stay; null: none. */
-  readonly hold: (act: string | null) => void;
-}
-
-/** Keeps a question on the screen as long as something is going on in it. */
-function useHold(act: string, isHeld: boolean, hold: Question["hold"]): void {
-  useEffect(() => {
-    if (isHeld) hold(act);
-    return () => hold(null);
-  }, [act, isHeld, hold]);
-}
-
-/** One act under way: begun once under one key, shown until it ended, and what it refused. */
-function useAct(
-  work: (key: string, signal: AbortSignal, say: (text: string) => void) => Promise<unknown>,
-  done: () => void,
-) {
-  const key = useRef(newKey());
-  const stop = useRef<AbortController | null>(null);
-  const [progress, setProgress] = useState<string | null>(null);
-  const [problem, setProblem] = useState<unknown>(null);
-  const run = async () => {
-    stop.current = new AbortController();
-    setProblem(null);
-    setProgress("");
-    try {
-      await work(key.current, stop.current.signal, setProgress);
-      // The verdict first; what else is on the screen is read anew without anybody waiting for it.
-      await queries.invalidateQueries({ queryKey: ["agent.show"] });
-      done();
-      void queries.invalidateQueries();
-    } catch (thrown) {
-      if (!(thrown instanceof Cancelled)) setProblem(thrown);
-      // What was refused was not done; another try is another wish.
-      key.current = newKey();
-    } finally {
-      setProgress(null);
-    }
-  };
-  return { run, progress, problem, cancel: () => stop.current?.abort() };
-}
+const ASKED = ["apply", "undo", "discard", "verify", "continue"] as const;
 
 const OPERATIONS = { undo: "agent.undo", discard: "agent.discard", verify: "agent.verify" } as const;
 
@@ -113,22 +72,23 @@ function ActDialog(props: Question & { readonly act: "undo" | "discard" | "verif
   );
 }
 
-function Progress({ text, fallback }: { readonly text: string | null; readonly fallback: string }): ReactNode {
-  if (text === null) return null;
-  return (
-    <p className={styles["progress"]} role="status">
-      <Foreign text={text === "" ? fallback : text} />
-    </p>
-  );
-}
-
 type Plan = Output<"agent.apply">;
 
 /** What would happen to each file, looked up when the question is asked and not before. */
-function ApplyDialog({ run, close, hold, part }: Question & { readonly part: Selection | null }): ReactNode {
+export function ApplyDialog(
+  props: Question & {
+    readonly part: Selection | null;
+    /** What else is asked. */
+    readonly more?: ReactNode;
+    /** What comes after it, as a part of the same act. */
+    readonly then?: () => Promise<void>;
+  },
+): ReactNode {
+  const { run, close, hold, part, more = null, then } = props;
   // The choice as it was when somebody asked: afterwards it is the candidate of that number, whatever is dropped.
   const [chosen] = useState(part);
   const { clear } = useChoice(run.run_id);
+  const navigate = useNavigate();
   const what = { run: run.run_id, ...(chosen === null ? {} : { candidate: chosen.candidate }) };
   const plan = useQuery({
     queryKey: ["agent.apply", { ...what, dry_run: true }],
@@ -144,12 +104,11 @@ function ApplyDialog({ run, close, hold, part }: Question & { readonly part: Sel
     problem,
     cancel,
   } = useAct(
-    (key, signal, onProgress) =>
-      runTask(
-        "agent.apply",
-        { ...what, ...(except.length === 0 ? {} : { except: [...except] }) },
-        { key, signal, onProgress },
-      ),
+    async (key, signal, onProgress) => {
+      const given = { ...what, ...(except.length === 0 ? {} : { except: [...except] }) };
+      await runTask("agent.apply", given, { key, signal, onProgress });
+      await then?.();
+    },
     () => {
       close();
       clear();
@@ -170,9 +129,26 @@ function ApplyDialog({ run, close, hold, part }: Question & { readonly part: Sel
       busy={progress !== null}
       act={canApply ? { label, run: () => void start() } : undefined}
       more={
-        chosen === null && conflicts.length > 0 && except.length === 0 && count > 0 ? (
-          <Button onPress={() => setExcept(conflicts.map(({ path }) => path))}>{words.apply.others(count)}</Button>
-        ) : null
+        conflicts.length === 0 || except.length > 0 ? null : (
+          <>
+            <Button
+              onPress={() => {
+                askToRebase(run.run_id);
+                void navigate({
+                  to: "/runs/$run/review",
+                  params: { run: run.run_id },
+                  search: { do: "continue" },
+                  replace: true,
+                });
+              }}
+            >
+              {words.comments.rebase}
+            </Button>
+            {chosen === null && count > 0 ? (
+              <Button onPress={() => setExcept(conflicts.map(({ path }) => path))}>{words.apply.others(count)}</Button>
+            ) : null}
+          </>
+        )
       }
     >
       {plan.isPending ? <Waiting lines={2} /> : null}
@@ -201,6 +177,7 @@ function ApplyDialog({ run, close, hold, part }: Question & { readonly part: Sel
             ))}
           </ul>
           <p>{words.apply.undo}</p>
+          {more}
         </>
       )}
       <Progress text={progress} fallback={words.apply.applying} />

@@ -12,12 +12,13 @@ import { Shown } from "../../parts/Shown.tsx";
 import { Age } from "../../parts/When.tsx";
 import { formatCommand } from "../../words/formats.ts";
 import { words } from "../../words/words.ts";
+import { Attempts } from "./Attempts.tsx";
 import { RunDialogs } from "./RunDialogs.tsx";
 import styles from "./RunScreen.module.css";
 import { isAtWork, type Report, type Summary, useRun } from "./use-run.ts";
 import { sayVerdict, Verdict } from "./Verdict.tsx";
 
-const PARTS = ["review", "live", "output", "proof", "verify", "timeline"] as const;
+const PARTS = ["review", "live", "output", "proof", "verify", "timeline", "report"] as const;
 
 /** One run: what is true about it, what can be done, and the parts that it rests on. */
 export function RunScreen(): ReactNode {
@@ -47,11 +48,17 @@ function Known({ report }: { readonly report: Report }): ReactNode {
           </code>
           {isAtWork(run) ? <Process run={run} /> : null}
           <Age at={run.created_at} />
+          {report.race === null ? null : (
+            <Link to="/runs/compare" search={{ ids: report.race.run_ids.slice(0, 6).join(",") }}>
+              {words.compare.ofRace(report.race.run_ids.length)}
+            </Link>
+          )}
           <CopyButton text={link} label={words.copy.link} />
         </p>
       }
     >
-      <Verdict run={run} says={verdict} />
+      <Verdict report={report} says={verdict} />
+      <Attempts report={report} />
       <Parts working={isAtWork(run)} />
       <Boundary>
         <Outlet />
@@ -65,7 +72,7 @@ function Known({ report }: { readonly report: Report }): ReactNode {
 function Process({ run }: { readonly run: Summary }): ReactNode {
   const { data } = useQuery(reading("agent.list", { limit: 1 }));
   const pid = data?.working.find(({ run_id }) => run_id === run.run_id)?.pid ?? null;
-  return pid === null ? null : <span>{words.run.inTerminal(pid)}</span>;
+  return pid === null ? null : <span>{words.run.atWork(pid)}</span>;
 }
 
 /** What is live is there while it is, and as long as somebody looks at it. */

@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
+import { X } from "lucide-react";
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { call, type Output } from "../../api/client.ts";
 import { useActs } from "../../app/acts.ts";
@@ -8,7 +9,7 @@ import { Page } from "../../app/Page.tsx";
 import { Button } from "../../parts/Button.tsx";
 import { CopyButton } from "../../parts/Copy.tsx";
 import { Failure } from "../../parts/Failure.tsx";
-import { Foreign } from "../../parts/Foreign.tsx";
+import { Foreign, plainText } from "../../parts/Foreign.tsx";
 import { Outcome } from "../../parts/Outcome.tsx";
 import { Waiting } from "../../parts/Shown.tsx";
 import { Age } from "../../parts/When.tsx";
@@ -29,10 +30,12 @@ const route = getRouteApi("/runs");
 
 /** Runs of this repository, newest first; the filter is part of the address. */
 export function RunsScreen(): ReactNode {
-  const { q, outcome: asked, since } = route.useSearch();
+  const { q, outcome: asked, since, race } = route.useSearch();
+  const navigate = useNavigate();
+  const picked = usePicked();
   const outcome = asked !== undefined && asked in words.outcomes ? (asked as OutcomeName) : undefined;
   const query = useInfiniteQuery({
-    queryKey: ["agent.list", { q, outcome, since }],
+    queryKey: ["agent.list", { q, outcome, since, race }],
     queryFn: ({ pageParam, signal }) =>
       call(
         "agent.list",
@@ -41,6 +44,7 @@ export function RunsScreen(): ReactNode {
           ...(q === undefined ? {} : { q }),
           ...(outcome === undefined ? {} : { outcome }),
           ...(since === undefined ? {} : { since: daysAgo(SINCE_DAYS[since]) }),
+          ...(race === undefined ? {} : { race }),
           ...(pageParam === null ? {} : { after: pageParam }),
         },
         signal,
@@ -50,17 +54,80 @@ export function RunsScreen(): ReactNode {
   });
   const rows = query.data?.pages.flatMap(({ runs }) => runs) ?? [];
   const working = query.data?.pages[0]?.working ?? [];
-  const isFiltered = q !== undefined || outcome !== undefined || since !== undefined;
+  const isFiltered = q !== undefined || outcome !== undefined || since !== undefined || race !== undefined;
+  const start = () => void navigate({ to: "/runs/new" });
+  useActs([{ key: "s", label: words.keys.start, run: start }]);
   return (
     <Page title={words.runs.title} aside={<Filters />}>
+      <div className={styles["acts"]}>
+        <Button kind="primary" onPress={start}>
+          {words.start.open}
+        </Button>
+        <Compare picked={picked} />
+        {race === undefined ? null : (
+          <Button
+            kind="quiet"
+            onPress={() => void navigate({ to: "/runs", search: ({ race: _, ...rest }) => rest, replace: true })}
+          >
+            {words.compare.filter(race)} <X size={16} strokeWidth={1.75} aria-hidden />
+          </Button>
+        )}
+      </div>
       {working.length === 0 ? null : <Fleet runs={working} />}
       {query.error === null ? null : <Failure thrown={query.error} again={() => void query.refetch()} />}
       {query.isPending ? <Waiting lines={6} /> : null}
       {query.data !== undefined && rows.length === 0 ? <Nothing filtered={isFiltered} /> : null}
       {rows.length === 0 ? null : (
-        <Rows rows={rows} more={query.hasNextPage && !query.isFetching ? () => void query.fetchNextPage() : null} />
+        <Rows
+          rows={rows}
+          picked={picked}
+          more={query.hasNextPage && !query.isFetching ? () => void query.fetchNextPage() : null}
+        />
       )}
     </Page>
+  );
+}
+
+/** Runs that somebody chose to compare; null: nobody is choosing. */
+interface Picked {
+  readonly ids: readonly string[] | null;
+  readonly toggle: (id: string) => void;
+  readonly set: (ids: readonly string[] | null) => void;
+}
+
+const MOST_COMPARED = 6;
+
+function usePicked(): Picked {
+  const [ids, set] = useState<readonly string[] | null>(null);
+  const toggle = (id: string) =>
+    set((old) => {
+      const chosen = old ?? [];
+      if (chosen.includes(id)) return chosen.filter((one) => one !== id);
+      return chosen.length < MOST_COMPARED ? [...chosen, id] : chosen;
+    });
+  return { ids, toggle, set };
+}
+
+/** Two to six runs are chosen in the list, and go side by side. */
+function Compare({ picked }: { readonly picked: Picked }): ReactNode {
+  const navigate = useNavigate();
+  const { ids, set } = picked;
+  if (ids === null) return <Button onPress={() => set([])}>{words.compare.title}</Button>;
+  return (
+    <>
+      <Button
+        isDisabled={ids.length < 2}
+        onPress={() => void navigate({ to: "/runs/compare", search: { ids: ids.join(",") } })}
+      >
+        {words.compare.act(ids.length)}
+      </Button>
+      <Button kind="quiet" onPress={() => set(null)}>
+        {words.acts.cancel}
+      </Button>
+      {ids.length === MOST_COMPARED ? (
+        <span className={styles["most"]}>{words.compare.most(MOST_COMPARED)}</span>
+      ) : null}
+    </>
   );
 }
 
@@ -166,7 +233,12 @@ function Filters(): ReactNode {
 }
 
 /** Rows of one height, so that nothing is measured and nothing moves. Only what is seen is in the page. */
-function Rows({ rows, more }: { readonly rows: readonly Row[]; readonly more: (() => void) | null }): ReactNode {
+function Rows(props: {
+  readonly rows: readonly Row[];
+  readonly picked: Picked;
+  readonly more: (() => void) | null;
+}): ReactNode {
+  const { rows, picked, more } = props;
   const list = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   const height = useRowHeight();
@@ -207,6 +279,7 @@ function Rows({ rows, more }: { readonly rows: readonly Row[]; readonly more: ((
       label: words.keys.openRun,
       run: () => void navigate({ to: "/runs/$run/review", params: { run: rows[focused]!.run_id } }),
     },
+    { key: "x", label: words.keys.select, run: () => picked.toggle(rows[focused]!.run_id) },
   ]);
   return (
     <div
@@ -223,8 +296,20 @@ function Rows({ rows, more }: { readonly rows: readonly Row[]; readonly more: ((
             key={run.run_id}
             role="listitem"
             className={styles["item"]}
+            data-picking={picked.ids !== null}
             style={{ height, transform: `translateY(${start - top}px)` }}
           >
+            {picked.ids === null ? null : (
+              <label className={styles["pick"]}>
+                <input
+                  type="checkbox"
+                  aria-label={words.compare.select(plainText(run.goal, 60))}
+                  checked={picked.ids.includes(run.run_id)}
+                  disabled={picked.ids.length >= MOST_COMPARED && !picked.ids.includes(run.run_id)}
+                  onChange={() => picked.toggle(run.run_id)}
+                />
+              </label>
+            )}
             <Link
               to="/runs/$run/review"
               params={{ run: run.run_id }}
@@ -237,6 +322,11 @@ function Rows({ rows, more }: { readonly rows: readonly Row[]; readonly more: ((
               </span>
               <span className={styles["goal"]}>
                 <Foreign text={run.goal} />
+                {run.race === null ? null : (
+                  <span className={styles["race"]}>
+                    <Foreign text={words.compare.race(run.race)} />
+                  </span>
+                )}
               </span>
               <span className={styles["agent"]}>
                 <Foreign text={run.agent} />

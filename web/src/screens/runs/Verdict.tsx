@@ -9,6 +9,7 @@ import { formatClock } from "../../words/formats.ts";
 import { words } from "../../words/words.ts";
 import { ChoiceBar } from "./ChoiceBar.tsx";
 import { useChoice } from "./choice.ts";
+import { unsentOf } from "./comments/place.ts";
 import { sayFinding } from "./say-finding.ts";
 import type { Report, Summary } from "./use-run.ts";
 import styles from "./Verdict.module.css";
@@ -28,7 +29,7 @@ export function sayVerdict({ summary: run, timeline }: Report): string {
   });
 }
 
-type ActName = "apply" | "undo" | "verify" | "discard";
+type ActName = "apply" | "continue" | "undo" | "verify" | "discard";
 
 /** Why the change of a run cannot land as it stands; null: it can, or there is nothing to land. */
 function whyNot({ outcome, changes }: Summary): string | null {
@@ -44,21 +45,41 @@ export function actsOf(run: Summary): readonly ActName[] {
   switch (run.outcome) {
     case "verified":
     case "unverified":
-      return ["apply", "verify", "discard"];
+      return ["apply", "continue", "verify", "discard"];
     case "rejected":
     case "verify_failed":
-      return ["verify", "discard"];
+      return ["continue", "verify", "discard"];
     case "agent_failed":
     case "timed_out":
     case "over_limit":
     case "interrupted":
-      return hasChange ? ["verify", "discard"] : [];
+      return hasChange ? ["continue", "verify", "discard"] : ["continue"];
+    case "unchanged":
+    case "not_started":
+    case "undone":
+      return ["continue"];
     case "applied":
       return ["undo"];
     default:
       return [];
   }
 }
+
+/** Whether a run that stands there can be thrown away. */
+export function canDiscard(outcome: Summary["outcome"]): boolean {
+  return DISCARDED.includes(outcome);
+}
+
+const DISCARDED: readonly Summary["outcome"][] = [
+  "verified",
+  "unverified",
+  "rejected",
+  "verify_failed",
+  "agent_failed",
+  "timed_out",
+  "over_limit",
+  "interrupted",
+];
 
 /** Whether a part of the change could land by itself. */
 export function canChoose(run: Summary): boolean {
@@ -70,28 +91,31 @@ const CHOOSABLE: readonly string[] = ["rejected", "verify_failed"];
 
 const JUDGED = ["agent_failed", "timed_out", "over_limit", "interrupted"];
 
-function labelOf(act: ActName, run: Summary): string {
+function labelOf(act: ActName, run: Summary, unsent: number): string {
+  if (act === "continue") return unsent > 0 ? words.comments.send(unsent) : words.comments.goOn;
   if (act === "apply") return words.acts.apply(run.changes.files.length);
   if (act === "verify" && JUDGED.includes(run.outcome)) return words.acts.judge;
   return words.acts[act];
 }
 
-const KINDS = { apply: "primary", undo: "plain", verify: "plain", discard: "danger" } as const;
-const KEYS: Partial<Record<ActName, string>> = { apply: "a", discard: "d" };
+const KINDS = { apply: "primary", continue: "plain", undo: "plain", verify: "plain", discard: "danger" } as const;
+const KEYS: Partial<Record<ActName, string>> = { apply: "a", continue: "s", discard: "d" };
 
 /** The first line of the screen: the verdict, and the acts with their consequence one press away. */
-export function Verdict({ run, says }: { readonly run: Summary; readonly says: string }): ReactNode {
+export function Verdict({ report, says }: { readonly report: Report; readonly says: string }): ReactNode {
+  const { summary: run, comments } = report;
+  const unsent = unsentOf(comments).length;
   const { open } = useDialog();
   const isLost = useIsLost();
   const cannot = whyNot(run);
   const { dropped } = useChoice(run.run_id);
   const isPart = dropped.size > 0 && canChoose(run);
   // With a part left out, what is applied is the choice: the whole is not offered beside it.
-  const acts = actsOf(run).filter((act) => !isPart || act === "discard");
+  const acts = actsOf(run).filter((act) => !isPart || act === "discard" || act === "continue");
   useActs(
     acts.map((act) => {
       const key = KEYS[act];
-      return { ...(key === undefined ? {} : { key }), label: labelOf(act, run), run: () => open(act) };
+      return { ...(key === undefined ? {} : { key }), label: labelOf(act, run, unsent), run: () => open(act) };
     }),
   );
   return (
@@ -112,7 +136,7 @@ export function Verdict({ run, says }: { readonly run: Summary; readonly says: s
           )}
           {acts.map((act) => (
             <Button key={act} kind={KINDS[act]} isDisabled={isLost} onPress={() => open(act)}>
-              {labelOf(act, run)}
+              {labelOf(act, run, unsent)}
             </Button>
           ))}
         </div>

@@ -5,6 +5,7 @@ import { Page } from "../../app/Page.tsx";
 import { words } from "../../words/words.ts";
 import { AboutPart } from "./AboutPart.tsx";
 import { AccessPart } from "./AccessPart.tsx";
+import { AgentsPart } from "./AgentsPart.tsx";
 import { AppearancePart } from "./AppearancePart.tsx";
 import { DoctorPart } from "./DoctorPart.tsx";
 import { NoticesPart } from "./NoticesPart.tsx";
@@ -14,6 +15,7 @@ const PARTS = {
   appearance: AppearancePart,
   notices: NoticesPart,
   access: AccessPart,
+  agents: AgentsPart,
   doctor: DoctorPart,
   about: AboutPart,
 } as const;

@@ -2,6 +2,7 @@ import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import {
   type ReactNode,
   type RefObject,
+  useCallback,
   useEffect,
   useImperativeHandle,
   useLayoutEffect,
@@ -13,11 +14,12 @@ import {
 import { onAppearance, readAppearance } from "../../../app/appearance.ts";
 import { words } from "../../../words/words.ts";
 import { takenOf } from "../choice.ts";
+import type { Taken } from "../TakeBox.tsx";
 import { Colours } from "./colours.ts";
 import { copyLines } from "./copy-lines.ts";
 import styles from "./Diff.module.css";
-import { DiffRow, type RowActs, sayRow, type Taken } from "./DiffRow.tsx";
-import type { DiffFile, Row } from "./model.ts";
+import { DiffRow, type RowActs, sayRow } from "./DiffRow.tsx";
+import { type DiffFile, keysOf, type Row } from "./model.ts";
 
 const HEIGHTS: Record<Row["type"], number> = {
   file: 44,
@@ -28,7 +30,11 @@ const HEIGHTS: Record<Row["type"], number> = {
   hunk: 32,
   line: 20,
   pair: 20,
+  comment: 92,
+  composer: 176,
 };
+/** What people write is as high as it is. */
+const MEASURED: readonly Row["type"][] = ["comment", "composer"];
 /** As wide as a column of the number and its sign. */
 const GUTTER_PX = 132;
 const COLUMN_PX = 7.55;
@@ -58,7 +64,7 @@ export function DiffList(props: {
   readonly acts: RowActs;
   readonly handle: RefObject<DiffHandle | null>;
   /** Somebody pressed the number of a line. */
-  readonly pick: (row: number) => void;
+  readonly pick: (row: number, isSpan: boolean) => void;
 }): ReactNode {
   const { rows, files, viewed, dropped, chosen, wraps, acts, handle, pick } = props;
   // Heights grow with the text; everything stays known beforehand.
@@ -78,20 +84,21 @@ export function DiffList(props: {
     return () => watch.disconnect();
   }, []);
   const colours = useColours(files);
+  const keys = useMemo(() => keysOf(rows), [rows]);
   const virtual = useWindowVirtualizer({
     count: rows.length,
     estimateSize: (at) => heightOf(rows[at]!.type),
     overscan: 8,
     scrollMargin: place.top,
     scrollPaddingStart: TOP_PX,
-    getItemKey: (at) => at,
+    getItemKey: useCallback((at: number) => keys[at] ?? at, [keys]),
     rangeExtractor: ({ startIndex, endIndex, overscan, count }) => {
       const [first, last] = [Math.max(0, startIndex - overscan), Math.min(count - 1, endIndex + overscan)];
       const range = Array.from({ length: last - first + 1 }, (_, at) => first + at);
       return chosen < 0 || chosen >= count || range.includes(chosen) ? range : [...range, chosen].sort((a, b) => a - b);
     },
   });
-  useEffect(() => virtual.measure(), [rows, wraps, scale, virtual]);
+  useEffect(() => virtual.measure(), [wraps, scale, virtual]);
   useImperativeHandle(handle, () => {
     const focus = (row: number) =>
       box.current?.querySelector<HTMLElement>(`[data-at="${row}"]`)?.focus({ preventScroll: true });
@@ -123,18 +130,18 @@ export function DiffList(props: {
         onClick={(event) => {
           const number = (event.target as Element).closest("[data-n]:not([data-n=''])");
           const row = number?.closest<HTMLElement>("[data-at]");
-          if (row != null) pick(Number(row.dataset["at"]));
+          if (row != null) pick(Number(row.dataset["at"]), event.shiftKey);
         }}
         style={{ height: virtual.getTotalSize(), ...(wraps ? {} : { width: `max(100%, ${width}px)` }) }}
       >
-        {virtual.getVirtualItems().map(({ index, start }) => {
+        {virtual.getVirtualItems().map(({ index, start, key }) => {
           const row = rows[index]!;
           const right = row.type === "line" ? row.line : row.type === "pair" ? row.right : null;
           const left = row.type === "pair" ? row.left : null;
           return (
             <div
-              key={index}
-              ref={wraps ? virtual.measureElement : undefined}
+              key={String(key)}
+              ref={wraps || MEASURED.includes(row.type) ? virtual.measureElement : undefined}
               role="row"
               tabIndex={-1}
               aria-rowindex={index + 1}
@@ -148,7 +155,9 @@ export function DiffList(props: {
               style={{
                 transform: `translateY(${start - place.top}px)`,
                 width: "100%",
-                ...(wraps ? { minHeight: heightOf(row.type) } : { height: heightOf(row.type) }),
+                ...(wraps || MEASURED.includes(row.type)
+                  ? { minHeight: heightOf(row.type) }
+                  : { height: heightOf(row.type) }),
               }}
             >
               <DiffRow
@@ -156,6 +165,7 @@ export function DiffList(props: {
                 acts={acts}
                 isViewed={viewed.has(row.file.path)}
                 taken={takenIn(row, dropped)}
+                isChosen={index === chosen}
                 leftColours={left === null ? undefined : colours.of(left.at)}
                 rightColours={right === null ? undefined : colours.of(right.at)}
               />

@@ -1,9 +1,14 @@
-import { memo, type ReactNode } from "react";
+import { MessageSquarePlus } from "lucide-react";
+import { memo, type ReactNode, useState } from "react";
 import { Foreign, plainText } from "../../../parts/Foreign.tsx";
 import { formatBytes } from "../../../words/formats.ts";
 import { words } from "../../../words/words.ts";
 import type { Range } from "../../../workers/highlight.ts";
 import { partsOf } from "../choice.ts";
+import { CommentBox, sayPlace } from "../comments/CommentRow.tsx";
+import { Composer } from "../comments/Composer.tsx";
+import { type Place, placeOf } from "../comments/place.ts";
+import { TakeBox, type Taken } from "../TakeBox.tsx";
 import styles from "./Diff.module.css";
 import { DiffText } from "./DiffText.tsx";
 import type { DiffFile, PlacedLine, Row } from "./model.ts";
@@ -15,9 +20,19 @@ export interface RowActs {
   readonly openLarge: (path: string) => void;
   /** Takes or leaves parts of the change; null: there is nothing to choose. */
   readonly choose: ((parts: readonly string[]) => void) | null;
+  /** What can be said about places of the change; null: nothing now. */
+  readonly talk: Talk | null;
 }
 
-export type Taken = "all" | "some" | "none";
+/** Comments and the field in which one is written. */
+export interface Talk {
+  readonly begin: (place: Place) => void;
+  readonly withdraw: (id: string) => Promise<void>;
+  readonly draft: () => string;
+  readonly typed: (place: Place, text: string) => void;
+  readonly save: (place: Place, text: string) => Promise<void>;
+  readonly close: () => void;
+}
 
 const SIGNS = { context: " ", added: "+", deleted: "-" } as const;
 const UNFOLD = 20;
@@ -29,13 +44,14 @@ export const DiffRow = memo(function DiffRow(props: {
   readonly isViewed: boolean;
   /** How much of the hunk, or of the file, is taken. */
   readonly taken: Taken;
+  readonly isChosen: boolean;
   readonly leftColours: readonly Range[] | undefined;
   readonly rightColours: readonly Range[] | undefined;
 }): ReactNode {
   const { row, acts } = props;
   switch (row.type) {
     case "file":
-      return <FileHeader file={row.file} isViewed={props.isViewed} taken={props.taken} acts={acts} />;
+      return <FileHeader row={row} isViewed={props.isViewed} taken={props.taken} acts={acts} />;
     case "finding":
       return (
         <div role="gridcell" className={styles["finding"]}>
@@ -64,35 +80,93 @@ export const DiffRow = memo(function DiffRow(props: {
           {acts.choose === null ? null : (
             <TakeBox label={words.choice.take} taken={props.taken} toggle={() => acts.choose?.([row.hunk.id])} />
           )}
-          <code>{`@@ -${row.hunk.old_start},${row.hunk.old_lines} +${row.hunk.new_start},${row.hunk.new_lines} @@`}</code>
+          <code
+            className={styles["range"]}
+          >{`@@ -${row.hunk.old_start},${row.hunk.old_lines} +${row.hunk.new_start},${row.hunk.new_lines} @@`}</code>
           {row.hunk.heading === null ? null : (
             <code className={styles["heading"]} title={plainText(row.hunk.heading, 200)}>
               <Foreign text={row.hunk.heading} />
             </code>
           )}
-          <span>{words.run.hunk(row.n, row.of)}</span>
+          <span className={styles["count"]}>{words.run.hunk(row.n, row.of)}</span>
           {row.onlySpace ? <span>{words.run.onlySpace}</span> : null}
+          <SayHere row={row} talk={acts.talk} />
         </div>
       );
     case "line":
-      return <Line line={row.line} colours={props.rightColours} />;
+      return (
+        <>
+          <Line line={row.line} colours={props.rightColours} />
+          {props.isChosen ? <SayHere row={row} talk={acts.talk} /> : null}
+        </>
+      );
     case "pair":
       return (
         <>
           <Half line={row.left} side="old" colours={props.leftColours} />
           <Half line={row.right} side="new" colours={props.rightColours} />
+          {props.isChosen ? <SayHere row={row} talk={acts.talk} /> : null}
         </>
+      );
+    case "comment":
+      return (
+        <div role="gridcell" className={styles["said"]}>
+          <CommentBox comment={row.comment} withdraw={acts.talk?.withdraw ?? null} />
+        </div>
+      );
+    case "composer":
+      return (
+        <div role="gridcell" className={styles["said"]}>
+          {acts.talk === null ? null : <Writing place={row.place} talk={acts.talk} />}
+        </div>
       );
   }
 });
 
+function Writing({ place, talk }: { readonly place: Place; readonly talk: Talk }): ReactNode {
+  const [text, setText] = useState(talk.draft);
+  return (
+    <Composer
+      place={place}
+      text={text}
+      typed={(next) => {
+        setText(next);
+        talk.typed(place, next);
+      }}
+      save={(written) => talk.save(place, written)}
+      close={talk.close}
+    />
+  );
+}
+
+/** Says something about a row, for whoever has no keys. */
+function SayHere({ row, talk }: { readonly row: Row; readonly talk: Talk | null }): ReactNode {
+  const place = talk === null ? null : placeOf(row);
+  if (place === null) return null;
+  return (
+    <button
+      type="button"
+      className={row.type === "line" || row.type === "pair" ? styles["sayLine"] : styles["say"]}
+      aria-label={sayPlace(place)}
+      onClick={(event) => {
+        event.stopPropagation();
+        talk!.begin(place);
+      }}
+    >
+      <MessageSquarePlus size={14} strokeWidth={1.75} aria-hidden />
+      <span className={styles["sayWord"]}>{words.comments.comment}</span>
+    </button>
+  );
+}
+
 function FileHeader(props: {
-  readonly file: DiffFile;
+  readonly row: Extract<Row, { type: "file" }>;
   readonly isViewed: boolean;
   readonly taken: Taken;
   readonly acts: RowActs;
 }): ReactNode {
-  const { file, isViewed, taken, acts } = props;
+  const { isViewed, taken, acts, row } = props;
+  const { file } = row;
   return (
     <div role="gridcell" className={styles["file"]}>
       {acts.choose === null ? null : (
@@ -111,27 +185,12 @@ function FileHeader(props: {
       <span className={styles["size"]}>
         {file.kind === "text" ? words.plusMinus(file.added, file.deleted) : words.run.kinds[file.kind]}
       </span>
+      <SayHere row={row} talk={acts.talk} />
       <label className={styles["viewed"]}>
         <input type="checkbox" checked={isViewed} onChange={() => acts.toggleViewed(file.path)} />
         {words.run.viewed}
       </label>
     </div>
-  );
-}
-
-function TakeBox(props: { readonly label: string; readonly taken: Taken; readonly toggle: () => void }): ReactNode {
-  const { label, taken, toggle } = props;
-  return (
-    <input
-      type="checkbox"
-      className={styles["take"]}
-      aria-label={label}
-      checked={taken === "all"}
-      ref={(box) => {
-        if (box !== null) box.indeterminate = taken === "some";
-      }}
-      onChange={toggle}
-    />
   );
 }
 

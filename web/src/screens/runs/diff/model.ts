@@ -1,4 +1,5 @@
 import type { Output } from "../../../api/client.ts";
+import type { Comment, Place } from "../comments/place.ts";
 
 export type DiffFile = Output<"agent.diff">["files"][number];
 export type DiffHunk = DiffFile["hunks"][number];
@@ -38,6 +39,8 @@ export type Row =
       readonly onlySpace: boolean;
     }
   | { readonly type: "line"; readonly file: DiffFile; readonly line: PlacedLine }
+  | { readonly type: "comment"; readonly file: DiffFile; readonly comment: Comment }
+  | { readonly type: "composer"; readonly file: DiffFile; readonly place: Place }
   | {
       readonly type: "pair";
       readonly file: DiffFile;
@@ -57,6 +60,10 @@ export interface View {
   readonly foldsSpace: boolean;
   /** Very long files that somebody asked for. */
   readonly opened: ReadonlySet<string>;
+  /** What was said about the change as it is shown. */
+  readonly comments?: readonly Comment[];
+  /** Where somebody is writing. */
+  readonly composing?: Place | null;
 }
 
 /** Longer changes of one file are drawn when somebody asks for them. */
@@ -84,20 +91,75 @@ function joinHunks(first: readonly DiffHunk[], second: readonly DiffHunk[]): Dif
 
 /** The whole change as rows, in the order in which it is read. Linear in its lines. */
 export function toRows(files: readonly DiffFile[], view: View): Row[] {
-  const rows: Row[] = [];
+  const all: Row[] = [];
   files.forEach((file, n) => {
-    rows.push({ type: "file", file, n });
-    if (view.folded.has(file.path)) return;
-    for (const { says, line } of file.findings) rows.push({ type: "finding", file, says, line });
-    if (file.kind !== "text") rows.push({ type: "whole", file });
-    const lines = file.added + file.deleted;
-    if (lines > LARGE && !view.opened.has(file.path)) {
-      rows.push({ type: "large", file, lines });
-      return;
-    }
-    addHunks(rows, file, view);
+    const rows: Row[] = [];
+    addFile(rows, file, n, view);
+    for (const row of addWhatWasSaid(rows, file, view)) all.push(row);
   });
-  return rows;
+  return all;
+}
+
+/** Comments and what is being written, below what they are about; below the name of the file where that is not on the screen. */
+function addWhatWasSaid(rows: Row[], file: DiffFile, { comments = [], composing = null }: View): Row[] {
+  const own = comments.filter(({ at }) => at.path === file.path);
+  const isWriting = composing?.path === file.path;
+  if (own.length === 0 && !isWriting) return rows;
+  const said: { readonly place: Place; readonly row: Row }[] = own.map((comment) => ({
+    place: comment.at,
+    row: { type: "comment", file, comment },
+  }));
+  if (isWriting) said.push({ place: composing, row: { type: "composer", file, place: composing } });
+  const after = new Map<number, Row[]>();
+  for (const { place, row } of said) {
+    const found = place.to === null ? -1 : rows.findLastIndex((one) => isLine(one, place.side, place.to!));
+    const at = Math.max(found, 0);
+    after.set(at, [...(after.get(at) ?? []), row]);
+  }
+  return rows.flatMap((row, at) => [row, ...(after.get(at) ?? [])]);
+}
+
+function isLine(row: Row, side: Place["side"], n: number): boolean {
+  if (row.type === "line") return (side === "result" ? row.line.new : row.line.old) === n;
+  if (row.type !== "pair") return false;
+  return (side === "result" ? row.right?.new : row.left?.old) === n;
+}
+
+/** Names of rows that stay theirs when others come and go, so that a measured height stays with its row. */
+export function keysOf(rows: readonly Row[]): string[] {
+  let findings = 0;
+  return rows.map((row) => {
+    const path = row.file.path;
+    switch (row.type) {
+      case "hunk":
+        return `hunk ${row.hunk.id} ${path}`;
+      case "line":
+        return `line ${row.line.at} ${path}`;
+      case "pair":
+        return `pair ${row.left?.at ?? ""} ${row.right?.at ?? ""} ${path}`;
+      case "gap":
+        return `gap ${row.from} ${path}`;
+      case "comment":
+        return `comment ${row.comment.id}`;
+      case "finding":
+        return `finding ${findings++}`;
+      default:
+        return `${row.type} ${path}`;
+    }
+  });
+}
+
+function addFile(rows: Row[], file: DiffFile, n: number, view: View): void {
+  rows.push({ type: "file", file, n });
+  if (view.folded.has(file.path)) return;
+  for (const { says, line } of file.findings) rows.push({ type: "finding", file, says, line });
+  if (file.kind !== "text") rows.push({ type: "whole", file });
+  const lines = file.added + file.deleted;
+  if (lines > LARGE && !view.opened.has(file.path)) {
+    rows.push({ type: "large", file, lines });
+    return;
+  }
+  addHunks(rows, file, view);
 }
 
 function addHunks(rows: Row[], file: DiffFile, view: View): void {
