@@ -54,6 +54,8 @@ export interface AgentMethods {
   readonly feedback: Method<"agent.feedback">;
   /** Lines of a file as an agent found it or as its change leaves it, at most 500. */
   readonly fileLines: Method<"agent.file-lines">;
+  /** Lets a worker merge the change of a queued run into a branch of the remote. */
+  readonly land: Method<"agent.land">;
   /** Lists the agent runs of this repository, newest first. */
   readonly list: Method<"agent.list">;
   /** What the agent runs at work do at this moment: phase, last line, files touched so far. */
@@ -74,6 +76,10 @@ export interface AgentMethods {
   readonly prune: Method<"agent.prune">;
   /** Lists the agent runs at work, and repairs those whose process is gone. */
   readonly ps: Method<"agent.ps">;
+  /** Asks the workers of a team for an agent run; it is shown, applied and landed from any checkout. */
+  readonly queue: Method<"agent.queue">;
+  /** Lists the agent runs that were asked of the workers of a team, newest first. */
+  readonly queued: Method<"agent.queued">;
   /** Lets several agents work on one goal from one base, and ranks what they did. */
   readonly race: Method<"agent.race">;
   /** Lets you read a change hunk by hunk in a terminal, choose, verify the choice and apply it. */
@@ -214,6 +220,8 @@ export interface JobsMethods {
   readonly bundleVerify: Method<"jobs.bundle-verify">;
   /** Cancels a job by failing its next step, so that nothing after it runs. */
   readonly cancel: Method<"jobs.cancel">;
+  /** Lets a worker merge the branch of a job that succeeded into a branch of the remote. */
+  readonly land: Method<"jobs.land">;
   /** Lists jobs in order of creation. */
   readonly list: Method<"jobs.list">;
   /** Shows what a message would do, without writing anything: steps, resolved content, charges, breach. */
@@ -280,10 +288,14 @@ export interface LedgerMethods {
 
 /** The operations of `store` as methods. */
 export interface StoreMethods {
+  /** Writes a backup of a team's database, records and queue of one moment, and what its ledgers were then. */
+  readonly backup: Method<"store.backup">;
   /** Makes or upgrades the store in a team's PostgreSQL database: the only verb that creates or alters anything there. */
   readonly migrate: Method<"store.migrate">;
   /** Sends open jobs again that a team's queue does not have: workers do it every minute, and this does it now. */
   readonly requeue: Method<"store.requeue">;
+  /** Brings a backup into an empty database, holds its ledgers against what the backup says, and begins anew. */
+  readonly restore: Method<"store.restore">;
   /** Says what the store holds and whether it is as this Verbatim needs it. Changes nothing. */
   readonly status: Method<"store.status">;
 }

@@ -73,6 +73,14 @@ export async function createTeam(postgres: TestPostgres) {
       writeFileSync(file, JSON.stringify(messageOf(name, ["@HARBOUR/TIDE"], ops)));
       return (JSON.parse(await must("job", "post", file, "--json")) as { job_id: string }).job_id;
     },
+    /** Posts a message with one patch of a file that has a symbol. */
+    async postPatch(name: string, path: string, hunk: string): Promise<string> {
+      const file = join(folder, `${name}.json`);
+      const patch = `diff --git a/${path} b/${path}\n--- a/${path}\n+++ b/${path}\n${hunk}`;
+      const ops = [{ type: "WRITE", target: "@HARBOUR/TIDE", params: { patch } }];
+      writeFileSync(file, JSON.stringify(messageOf(name, ["@HARBOUR/TIDE"], ops)));
+      return (JSON.parse(await must("job", "post", file, "--json")) as { job_id: string }).job_id;
+    },
     async postReads(name: string): Promise<string> {
       const file = join(folder, `${name}.json`);
       const read = (slice: string) => ({ type: "READ", target: "@HARBOUR/BOATS", params: { slice } });

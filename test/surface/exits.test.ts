@@ -59,6 +59,15 @@ const ANSWERS: Readonly<Record<string, readonly Answer[]>> = {
   "agent check": [
     [0, { ok: true }],
     [1, { ok: false }],
+  "agent land": [
+    [0, { state: "landed" }],
+    [1, { state: "refused" }],
+    [4, { state: "queued" }],
+  ],
+  "job land": [
+    [0, { state: "landed" }],
+    [1, { state: "refused" }],
+    [4, { state: "queued" }],
   ],
   "agent race": [
     [0, { members: [{ outcome: "verify_failed" }, { outcome: "verified" }] }],

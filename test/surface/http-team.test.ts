@@ -78,6 +78,8 @@ describe("a team's HTTP API", needs(postgres.reason), () => {
     expect(readers.filter(({ effect }) => effect !== "read")).toEqual([]);
     const reviewers = operations.filter(({ who }) => who!.workspace === "reviewer").map(({ name }) => name);
     expect(reviewers.toSorted((a, b) => (a < b ? -1 : 1))).toEqual([
+      "agent.land",
+      "agent.queue",
       "context.expand",
       "context.search",
       "context.symbol-add",
@@ -85,6 +87,7 @@ describe("a team's HTTP API", needs(postgres.reason), () => {
       "context.symbol-repin",
       "context.symbol-replace",
       "jobs.cancel",
+      "jobs.land",
       "jobs.post",
       "jobs.retry",
       "jobs.run",

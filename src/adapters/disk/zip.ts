@@ -38,4 +38,22 @@ export const zipper: Zipper = {
       throw thrown;
     }
   },
+  unpack(bytes, most) {
+    let size = 0;
+    try {
+      const files = unzipSync(bytes, {
+        filter: ({ originalSize }) => {
+          size += originalSize;
+          return size <= most;
+        },
+      });
+      const found = Object.entries(files);
+      // Sizes of an archive are what whoever made it says; what came out counts.
+      const real = found.reduce((sum, [, content]) => sum + content.length, 0);
+      return size > most || real > most ? null : new Map(found);
+    } catch (thrown) {
+      if (thrown instanceof Error && "code" in thrown) return null;
+      throw thrown;
+    }
+  },
 };

@@ -21,6 +21,7 @@ export interface EffectWords {
   readonly job: string;
   readonly step: string;
   readonly plan: string;
+  readonly incarnation?: string;
 }
 
 export interface EffectCommit {
@@ -43,6 +44,40 @@ export async function buildEffect(
   changes: readonly FileChange[],
   words: EffectWords,
 ): Promise<EffectCommit> {
+  const tree = await buildTree(mirror, parent, changes);
+  return { commit: await commitTree(mirror, tree, [parent], words, jobTrailers(words)), tree };
+}
+
+/** What a commit says that is not of a job: its trailers are lines `Name: value`. */
+export interface CommitWords {
+  readonly time: string;
+  readonly subject: string;
+  readonly trailers: readonly string[];
+}
+
+/** The same of whatever changed on top of the first parent; more parents make it a merge. */
+export async function buildCommit(
+  mirror: Mirror,
+  parents: readonly [string, ...string[]],
+  changes: readonly FileChange[],
+  words: CommitWords,
+): Promise<EffectCommit> {
+  const tree = await buildTree(mirror, parents[0], changes);
+  return { commit: await commitTree(mirror, tree, parents, words, words.trailers), tree };
+}
+
+/** A merge of two commits by git, or the paths on which they do not fit together. */
+export async function buildMerge(
+  mirror: Mirror,
+  parents: readonly [string, string],
+  words: CommitWords,
+): Promise<EffectCommit | { readonly conflicts: readonly string[] }> {
+  const merged = await mirror.mergeTree(parents[0], parents[1]);
+  if ("conflicts" in merged) return merged;
+  return { commit: await commitTree(mirror, merged.tree, parents, words, words.trailers), tree: merged.tree };
+}
+
+async function buildTree(mirror: Mirror, parent: string, changes: readonly FileChange[]): Promise<string> {
   const rows: string[] = [];
   // What goes makes room first: a file may take the place of a folder.
   for (const { path, mode, bytes } of [...changes].sort(byOrder)) {
@@ -56,8 +91,7 @@ export async function buildEffect(
     const env = { GIT_INDEX_FILE: join(folder, "index") };
     await mirror.git(["read-tree", `${parent}^{tree}`], { env });
     await mirror.git(["update-index", "-z", "--index-info"], { env, stdin: encodeUtf8(rows.join("")) });
-    const tree = toText(await mirror.git(["write-tree"], { env }));
-    return { commit: await commitTree(mirror, tree, parent, words, []), tree };
+    return toText(await mirror.git(["write-tree"], { env }));
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -66,10 +100,22 @@ export async function buildEffect(
 /** Makes the commit that closes a step's place on its branch: no files, and nothing of that step can follow its parent. */
 export async function buildSeal(mirror: Mirror, parent: string, words: EffectWords): Promise<EffectCommit> {
   const tree = toText(await mirror.git(["rev-parse", "--verify", `${parent}^{tree}`]));
-  return { commit: await commitTree(mirror, tree, parent, words, [`Verbatim-Sealed: ${words.step}`]), tree };
+  const trailers = [...jobTrailers(words), `Verbatim-Sealed: ${words.step}`];
+  return { commit: await commitTree(mirror, tree, [parent], words, trailers), tree };
 }
 
-async function commitTree(mirror: Mirror, tree: string, parent: string, words: EffectWords, more: readonly string[]) {
+function jobTrailers({ job, step, plan, incarnation }: EffectWords): string[] {
+  const more = incarnation === undefined ? [] : [`Verbatim-Incarnation: ${incarnation}`];
+  return [`Verbatim-Job: ${job}`, `Verbatim-Step: ${step}`, `Verbatim-Plan: ${plan}`, ...more];
+}
+
+async function commitTree(
+  mirror: Mirror,
+  tree: string,
+  parents: readonly string[],
+  words: Pick<CommitWords, "time" | "subject">,
+  trailers: readonly string[],
+): Promise<string> {
   const date = `@${Math.floor(Date.parse(words.time) / 1000)} +0000`;
   const env = {
     GIT_AUTHOR_NAME: PERSON.NAME,
@@ -79,14 +125,9 @@ async function commitTree(mirror: Mirror, tree: string, parent: string, words: E
     GIT_COMMITTER_EMAIL: PERSON.EMAIL,
     GIT_COMMITTER_DATE: date,
   };
-  const trailers = [
-    `Verbatim-Job: ${words.job}`,
-    `Verbatim-Step: ${words.step}`,
-    `Verbatim-Plan: ${words.plan}`,
-    ...more,
-  ];
   const text = `${toSubject(words.subject)}\n\n${trailers.map((line) => line.replace(BREAKS, " ")).join("\n")}\n`;
-  return toText(await mirror.git(["commit-tree", tree, "-p", parent], { env, stdin: encodeUtf8(text) }));
+  const on = parents.flatMap((parent) => ["-p", parent]);
+  return toText(await mirror.git(["commit-tree", tree, ...on], { env, stdin: encodeUtf8(text) }));
 }
 
 function toSubject(intent: string): string {

@@ -1,5 +1,15 @@
 import { createHash } from "node:crypto";
-import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import {
+  constants,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { isGitName } from "../../core/paths/index.ts";
@@ -27,6 +37,20 @@ export async function openJobTree(mirror: Mirror, commit: string, folder: string
   await requireGit({ cwd: folder, args: ["checkout-index", "-a", "-f", "-q"], env });
   // Found here and not in a folder above, whatever lies there.
   mkdirSync(join(folder, STATE), { mode: 0o700 });
+}
+
+/**
+ * The same with objects of its own, for a command that is kept from seeing where the mirror is. There is no remote in it,
+ * and nothing that an agent does to it reaches the mirror.
+ */
+export async function openAgentTree(mirror: Mirror, commit: string, folder: string): Promise<void> {
+  await openJobTree(mirror, commit, folder);
+  const own = join(folder, ".git");
+  rmSync(join(own, "objects", "info", "alternates"));
+  const from = join(mirror.folder, "objects");
+  await cp(from, join(own, "objects"), { recursive: true, force: false, mode: constants.COPYFILE_FICLONE });
+  // Files that were never touched are known by their facts, so that looking at the tree does not read all of it.
+  await requireGit({ cwd: folder, args: ["update-index", "-q", "--refresh"], env: NO_SETTINGS });
 }
 
 interface Known {

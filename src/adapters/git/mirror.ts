@@ -77,18 +77,65 @@ export class Mirror {
     return id === undefined ? null : requireId(id);
   }
 
-  /** Moves a ref at the remote from what it is expected to be, null for absent. At most one of several pushes wins. */
-  async push(ref: string, expected: string | null, commit: string): Promise<Push> {
+  /** The refs of the remote below a name, by code point. REMOTE_UNAVAILABLE. */
+  async listRefs(below: "refs/verbatim/"): Promise<string[]> {
+    const { code, stdout, stderr } = await this.#ask(["ls-remote", "--refs", "--", this.#remote.address, `${below}*`]);
+    if (code !== 0) throw this.#unavailable("ls-remote", stderr);
+    const names = stdout
+      .toString("utf8")
+      .split("\n")
+      .flatMap((row) => row.split("\t")[1] ?? []);
+    return names.filter((name) => name.startsWith(below)).sort((a, b) => (a < b ? -1 : 1));
+  }
+
+  /**
+   * Moves a ref at the remote from what it is expected to be, null for absent; to null removes it. At most one of several
+   * pushes wins.
+   */
+  async push(ref: string, expected: string | null, commit: string | null): Promise<Push> {
     requireRef(ref);
     const lease = `--force-with-lease=${ref}:${expected === null ? "" : requireId(expected)}`;
     const flags = ["--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no", "--no-signed"];
-    const args = ["push", ...flags, lease, "--", this.#remote.address, `${requireId(commit)}:${ref}`];
+    const from = commit === null ? "" : requireId(commit);
+    const args = ["push", ...flags, lease, "--", this.#remote.address, `${from}:${ref}`];
     const { code, stdout, stderr } = await this.#ask(args);
     const lines = stdout.toString("utf8").split("\n");
     const row = lines.map((line) => line.split("\t")).find(([, names]) => names?.endsWith(`:${ref}`) === true);
     if (code === 0 && row !== undefined && row[0] !== "!" && row[0] !== "=") return { moved: true };
     const says = `${row?.[2] ?? ""} ${stderr}`.trim().slice(0, MOST_SHOWN);
     return { moved: false, answered: row?.[0] === "!" || row?.[0] === "=", says };
+  }
+
+  /** Whether a commit is part of the history of another one. */
+  async isAncestor(commit: string, of: string): Promise<boolean> {
+    const args = ["merge-base", "--is-ancestor", requireId(commit), requireId(of)];
+    const { code, stderr } = await runGit({ cwd: this.folder, args, env: { ...NO_SETTINGS, ...this.#own() } });
+    if (code === 0 || code === 1) return code === 0;
+    throw new VerbatimError("EFFECT_BASE_GONE", { message: stderr.trim().slice(0, MOST_SHOWN), details: { commit } });
+  }
+
+  /** Merges two commits into a tree, without a work tree; the paths on which that does not work. */
+  async mergeTree(
+    ours: string,
+    theirs: string,
+  ): Promise<{ readonly tree: string } | { readonly conflicts: readonly string[] }> {
+    const args = [
+      "merge-tree",
+      "--write-tree",
+      "--name-only",
+      "--no-messages",
+      "-z",
+      requireId(ours),
+      requireId(theirs),
+    ];
+    const { code, stdout, stderr } = await runGit({ cwd: this.folder, args, env: { ...NO_SETTINGS, ...this.#own() } });
+    const [tree = "", ...paths] = stdout
+      .toString("utf8")
+      .split("\0")
+      .filter((one) => one !== "");
+    if (code === 0) return { tree: requireId(tree) };
+    if (code === 1) return { conflicts: [...new Set(paths)] };
+    throw new VerbatimError("INTERNAL", { message: `git merge-tree failed: ${stderr.trim().slice(0, MOST_SHOWN)}` });
   }
 
   /** Whether the mirror has this commit. */

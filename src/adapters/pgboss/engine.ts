@@ -96,6 +96,8 @@ export class Engine implements Dispatch {
       this.#queues.add(dead);
     }
     await boss.createQueue(queue, {
+      // One merge at a time for each branch; everything else may run beside each other.
+      ...(queue.startsWith("land/") ? { policy: "singleton" as const } : {}),
       retryLimit: 20,
       retryDelay: 1,
       retryBackoff: true,
@@ -136,8 +138,9 @@ export class Engine implements Dispatch {
     const fenced = ({ id, attempt }: WorkItem) => ({ id, retryCount: attempt });
     return {
       idOf: (jobId, generation) => toId(`dispatch:${workspace}:${jobId}:${generation}`),
-      async send(queue, id, job) {
-        await (await boss()).send(queue, { workspace, job }, { id, db });
+      async send(queue, id, job, key) {
+        const one = key === null ? {} : { singletonKey: key };
+        await (await boss()).send(queue, { workspace, job }, { id, db, ...one });
       },
       touch: async (item) => took(await (await boss()).touch(item.queue, fenced(item), { db })),
       finish: async (item) => took(await (await boss()).complete(item.queue, fenced(item), null, { db })),

@@ -1,8 +1,9 @@
-import { VerbatimError } from "../../core/errors/index.ts";
+import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { isAge, Run, requireOwn, resolveRunName, type WorkflowPorts } from "../../rooms/workflow/index.ts";
 import { listOwnRuns } from "./list.ts";
 import type { AgentPorts } from "./ports.ts";
 import { readSummary } from "./read-summary.ts";
+import { unpackRun } from "./run-package.ts";
 
 export const WORDS = { noun: "agent run", list: "verbatim agent list" };
 
@@ -13,7 +14,7 @@ export const WORDS = { noun: "agent run", list: "verbatim agent list" };
 export async function findAgentRun(outside: AgentPorts, ports: WorkflowPorts, name: string): Promise<Run> {
   const exact = isPath(name) ? ports.runs.openPath(name) : isAge(name) ? null : ports.runs.open(name);
   if (exact !== null) return requireAgents(outside, Run.load(ports, exact));
-  const id = resolveRunName(await listOwnRuns(outside), name, WORDS);
+  const id = await resolveName(outside, name);
   const folder = ports.runs.open(id);
   if (folder !== null) return Run.load(ports, folder);
   throw new VerbatimError("RUN_NOT_FOUND", {
@@ -23,6 +24,23 @@ export async function findAgentRun(outside: AgentPorts, ports: WorkflowPorts, na
       others: `Look at the record: the stream workflow/${id} of the ledger.`,
     },
   });
+}
+
+/** What is not here may be with the workers of the team: the record of a run that has ended is brought here. */
+async function resolveName(outside: AgentPorts, name: string): Promise<string> {
+  try {
+    return resolveRunName(await listOwnRuns(outside), name, WORDS);
+  } catch (thrown) {
+    const isMissing = isVerbatimError(thrown) && thrown.code === "RUN_NOT_FOUND";
+    const queued = isMissing && !isPath(name) && !isAge(name) ? await outside.queue?.find(name) : null;
+    if (queued == null) throw thrown;
+    const bytes = await outside.queue!.fetch(queued);
+    await outside.queue!.requireHere(queued);
+    const writing = await outside.workflow("mutate");
+    await unpackRun(writing, await outside.content("append"), queued.run_id, bytes);
+    outside.notify(`brought the run ${queued.run_id} from ${queued.worker ?? "its worker"}`);
+    return queued.run_id;
+  }
 }
 
 /** The same for whoever wants to change it: RUN_OTHER_REPO. */

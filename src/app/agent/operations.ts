@@ -16,6 +16,7 @@ import { agentLogs } from "./logs.ts";
 import { planNetwork } from "./network.ts";
 import type { AgentPorts } from "./ports.ts";
 import { PROFILE_OPERATIONS } from "./profile-operations.ts";
+import { QUEUE_OPERATIONS } from "./queue-operations.ts";
 import { defineRace } from "./race-operation.ts";
 import { planVerification } from "./request.ts";
 import { REVIEW_OPERATIONS } from "./review-operations.ts";
@@ -256,4 +257,5 @@ export const AGENT_OPERATIONS = [
   ...START_OPERATIONS,
   ...CONTINUE_OPERATIONS,
   ...EVIDENCE_OPERATIONS,
+  ...QUEUE_OPERATIONS,
 ] as const;

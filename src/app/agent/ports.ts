@@ -15,6 +15,7 @@ import type { CatalyticPlaces, Composition } from "../compose/compose.ts";
 import type { PlaceRequest } from "../compose/verification-places.ts";
 import type { ControlPorts } from "./control-ports.ts";
 import type { MaskRequest, Masks } from "./masks.ts";
+import type { QueuePorts } from "./queue-ports.ts";
 import type { RaceTurns } from "./race-turns.ts";
 
 type OfTheWorkspace =
@@ -84,6 +85,10 @@ export interface UserPorts {
 
 /** What an agent run needs from outside: the two rooms it goes through, and the files its agent left. */
 export interface AgentPorts extends Pick<Composition, OfTheWorkspace> {
+  /** The queue of a team; null where there is none. */
+  readonly queue: QueuePorts | null;
+  /** The id that the next run gets; null: a new one. */
+  readonly runId: string | null;
   readonly user: UserPorts;
   readonly control: ControlPorts;
   /** What the members of a race share; null outside of one. */

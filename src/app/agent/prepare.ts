@@ -71,7 +71,7 @@ export async function prepare(
   try {
     const run = await createDirectRun(ports, {
       goal: request.goal,
-      runId: null,
+      runId: outside.runId,
       verify: request.plan.configured ? [] : request.plan.commands.map(({ argv }) => argv),
       noVerify: request.plan.commands.length === 0,
       files: request.files,

@@ -172,6 +172,8 @@ export async function discardAgentRun(outside: AgentPorts, name: string): Promis
     await record.enter("AGENT_DISCARDED", {}, "discarded", DISCARDED);
     await session.event("operator", "RUN_ABORTED", "", { reason: DISCARDED });
     await session.bundle();
+    const queued = (await outside.queue?.find(run.id)) ?? null;
+    if (queued !== null) await outside.queue!.removeBranch(queued);
     return toSummary(record);
   });
 }

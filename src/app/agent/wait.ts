@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { VerbatimError } from "../../core/errors/index.ts";
-import { AGENT_STATES, AT_WORK } from "../../rooms/workflow/index.ts";
+import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
+import { AGENT_STATES, AT_WORK, type WorkflowPorts } from "../../rooms/workflow/index.ts";
 import { findAgentRun } from "./find-agent-run.ts";
 import type { AgentPorts } from "./ports.ts";
 import { readSummary } from "./read-summary.ts";
@@ -21,6 +21,31 @@ interface WaitOptions {
   readonly signal?: AbortSignal;
 }
 
+/** How a run stands: one of this checkout, or one that is still with the workers of a team. */
+async function findRun(outside: AgentPorts, ports: WorkflowPorts, name: string) {
+  const open = async () => {
+    const run = await findAgentRun(outside, ports, name);
+    return async () => {
+      const { outcome, reason } = readSummary(outside, run)!;
+      return { run_id: run.id, outcome, reason };
+    };
+  };
+  try {
+    return await open();
+  } catch (thrown) {
+    if (!isVerbatimError(thrown) || thrown.code !== "RUN_QUEUED") throw thrown;
+    const { run_id } = (await outside.queue!.find(name))!;
+    let read: Awaited<ReturnType<typeof open>> | null = null;
+    return async () => {
+      const now = (await outside.queue!.find(run_id))!;
+      const isOver = now.duration_ms !== null;
+      if (!isOver) return { run_id, outcome: "working" as const, reason: now.state };
+      read ??= await open();
+      return read();
+    };
+  }
+}
+
 /** Waits until all of some runs have ended, or with `any` one of them. INTERRUPTED when whoever waits goes away. */
 export async function waitForRuns(
   outside: AgentPorts,
@@ -28,14 +53,12 @@ export async function waitForRuns(
   { timeoutMs, any, signal: given }: WaitOptions,
 ): Promise<z.infer<typeof waited>> {
   const ports = await outside.workflow("read");
-  const runs = await Promise.all(names.map((name) => findAgentRun(outside, ports, name)));
+  const runs = await Promise.all(names.map((name) => findRun(outside, ports, name)));
   const until = timeoutMs === null ? null : outside.clock.now() + timeoutMs;
   const wait = async (signal: AbortSignal) => {
     for (;;) {
-      const found = runs.map((run) => {
-        const { outcome, reason } = readSummary(outside, run)!;
-        return { run_id: run.id, outcome, reason };
-      });
+      const found: z.infer<typeof waited>["runs"] = [];
+      for (const run of runs) found.push(await run());
       const isOver = ({ outcome }: (typeof found)[number]) => !AT_WORK.includes(outcome);
       if (any ? found.some(isOver) : found.every(isOver)) return { runs: found, timed_out: false };
       if (signal.aborted) throw new VerbatimError("INTERRUPTED", { message: "nobody waits any more; the runs go on" });

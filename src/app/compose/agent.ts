@@ -19,6 +19,7 @@ import { controlPorts } from "./agent-control.ts";
 import { createCatalyticPorts, toCatalyticPlaces, toHiddenPlaces } from "./catalytic-ports.ts";
 import { type Composition, composeAlone } from "./compose.ts";
 import { findMasks } from "./masks.ts";
+import { queuePorts } from "./team-queue.ts";
 import { userPorts } from "./user-ports.ts";
 import { createCommandFacts, createVerifyPorts } from "./verification.ts";
 import { chooseVerificationPlace, freezeTree } from "./verification-places.ts";
@@ -30,8 +31,9 @@ export const wiring: Wiring<typeof AGENT_OPERATIONS> = {
   ports: async (composition) => agentPorts(composition),
 };
 
-/** What an agent run needs, over one workspace. */
-export function agentPorts(composition: Composition): AgentPorts {
+/** What an agent run needs, over one workspace. Runs belong to a checkout, and so does their record. */
+export function agentPorts(whole: Composition): AgentPorts {
+  const composition = whole.ownFile();
   const {
     background,
     clock,
@@ -52,6 +54,8 @@ export function agentPorts(composition: Composition): AgentPorts {
     terminal,
   } = composition;
   return {
+    queue: queuePorts(whole),
+    runId: null,
     background,
     control: controlPorts(composition),
     race: null,

@@ -5,7 +5,8 @@ import { createCatalyticPorts, toCatalyticPlaces } from "./catalytic-ports.ts";
 
 export const wiring: Wiring<typeof CATALYTIC_OPERATIONS> = {
   operations: CATALYTIC_OPERATIONS,
-  async ports(composition): Promise<RoomPorts> {
+  async ports(asked): Promise<RoomPorts> {
+    const composition = asked.ownFile();
     return {
       ...createCatalyticPorts(composition),
       files: composition.files,

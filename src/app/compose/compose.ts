@@ -19,7 +19,7 @@ import type { App } from "../call.ts";
 import { loadConfig } from "../config/config.ts";
 import type { Workspace } from "../config/workspace.ts";
 import type { OpenSession } from "../studio/ports.ts";
-import { type AppStore, openStores } from "./store.ts";
+import { type AppStore, openStores, type Stores } from "./store.ts";
 import { findWorkspace, userFolders } from "./workspace.ts";
 
 export type { ResolveName, UserTerminal };
@@ -217,6 +217,8 @@ export interface Composition {
   databaseUrl(): string | undefined;
   /** Name of the workspace in it; undefined where the login has only one. */
   teamWorkspace(): string | undefined;
+  /** The same over the checkout's own file, for what works on this checkout only; itself where the store is that file. */
+  ownFile(): Composition;
   /** Runs maintenance on a store that nobody else has open; everything opened here is closed first. */
   maintain<T>(run: (store: AppStore) => Promise<T>): Promise<T>;
   /** Called before the store is closed, each time it is. */
@@ -241,14 +243,23 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
   };
   const notify = options.notify ?? (() => undefined);
   let config: ResolvedConfig | undefined;
-  const stores = openStores({ workspace, env: options.env, realTime: options.clock === undefined, notify, ...ports });
+  const places = { workspace, realTime: options.clock === undefined, notify, ...ports };
+  const stores = openStores({ ...places, env: options.env });
   const closing: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
     for (const one of closing) await one();
     await stores.close();
+    await fileStores?.close();
   };
-
-  return {
+  let fileStores: Stores | undefined;
+  let own: Composition | undefined;
+  const ownFile = (): Composition => {
+    if (stores.databaseUrl() === undefined) return whole;
+    fileStores ??= openStores({ ...places, env: {} });
+    own ??= make(fileStores);
+    return own;
+  };
+  const make = (of: Stores): Composition => ({
     surface: options.surface,
     get actor() {
       return calls.getStore()?.actor ?? options.surface;
@@ -280,18 +291,21 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
       return config;
     },
     configNow: () => loadConfig(workspace, folders.config),
-    store: async (effect) => (await stores.open(effect)).store,
-    content: async (effect) => (await stores.open(effect)).content,
-    databaseUrl: stores.databaseUrl,
-    teamWorkspace: stores.teamWorkspace,
+    store: async (effect) => (await of.open(effect)).store,
+    content: async (effect) => (await of.open(effect)).content,
+    databaseUrl: of.databaseUrl,
+    teamWorkspace: of.teamWorkspace,
+    ownFile,
     async maintain(run) {
       await close();
-      return stores.maintain(run);
+      return of.maintain(run);
     },
     atClose: (fn) => void closing.push(fn),
     open: reopen,
     close,
-  };
+  });
+  const whole = make(stores);
+  return whole;
 }
 
 /** A workspace with no caller: nobody is told anything, and no other one is opened from it. */

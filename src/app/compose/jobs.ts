@@ -30,6 +30,7 @@ import {
   JOB_OPERATIONS,
   type JobPorts,
   type JobTeam,
+  jobLand,
   type Pauses,
   queueOf,
 } from "../../rooms/jobs/index.ts";
@@ -40,9 +41,10 @@ import { createExecutePort } from "./execute-port.ts";
 import { createPatchPort } from "./patch-port.ts";
 import type { AppStore } from "./store.ts";
 import { openMirror, pickRepository } from "./team-jobs.ts";
+import { requestLanding, waitForLanding } from "./team-landing.ts";
 
 /** Everything under `jobs.` */
-export const JOBS_OPERATIONS = [...JOB_OPERATIONS, ...BUNDLE_OPERATIONS, bundleBuild] as const;
+export const JOBS_OPERATIONS = [...JOB_OPERATIONS, jobLand, ...BUNDLE_OPERATIONS, bundleBuild] as const;
 
 export const wiring: Wiring<typeof JOBS_OPERATIONS> = {
   operations: JOBS_OPERATIONS,
@@ -99,6 +101,21 @@ async function createJobTeam(composition: Composition, store: AppStore): Promise
       const queue = queueOf(workspaceId, found.id, needs);
       await dispatch.prepare(queue);
       return { queue, repository_id: found.id, base_commit: base.commit, base_tree: base.tree };
+    },
+    async land(jobId, onto, stop) {
+      const { row, source } = await store.read(async ({ jobs, team }) => {
+        const found = await team!.dispatch(jobId);
+        const steps = await jobs.countSteps(jobId);
+        const ended = new Set((await jobs.receipts(jobId)).map(({ receipt_hash }) => receipt_hash));
+        const done = (await team!.intents(jobId)).filter(({ receipt_hash }) => ended.has(receipt_hash));
+        const isGood = steps.PENDING + steps.LEASED + steps.FAILED === 0;
+        return { row: found, source: isGood ? (done.at(-1)?.commit_id ?? null) : null };
+      });
+      if (row === null) throw new VerbatimError("JOB_UNKNOWN", { details: { job_id: jobId } });
+      const { ref, repository_id } = row;
+      if (source === null || ref === null || repository_id === null) throw new VerbatimError("NOTHING_TO_LAND");
+      const asked = { kind: "job", subject: jobId, repository_id, ref, source, onto } as const;
+      return waitForLanding(composition, store, await requestLanding(composition, store, asked), stop);
     },
   };
 }

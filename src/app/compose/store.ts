@@ -72,7 +72,7 @@ interface StoreOptions {
 }
 
 /** Where a workspace keeps what happened, opened when somebody first asks for it. */
-interface Stores {
+export interface Stores {
   open(effect: Effect): Promise<Opened>;
   /** The address of the team's database; undefined where the store is a file. */
   databaseUrl(): string | undefined;

@@ -1,11 +1,14 @@
 import { mkdirSync, statfsSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import type { Mirror } from "../../adapters/git/mirror.ts";
 import { createPauses } from "../../adapters/process/pauses.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import {
+  agentQueueOf,
   type Dispatch,
   type EffectsPort,
+  landQueueOf,
   type OwnPorts,
   ownJob,
   queueOf,
@@ -17,7 +20,9 @@ import { readProgramVersion } from "./catalytic-ports.ts";
 import { type Composition, composeAlone } from "./compose.ts";
 import { createEffects, sweepWork } from "./effects.ts";
 import type { AppStore } from "./store.ts";
+import { type RunOptions, runQueued } from "./team-agent.ts";
 import { openMirror, pickRepository, requireQueue, teamState } from "./team-jobs.ts";
+import { landBranch } from "./team-land.ts";
 import { Membership } from "./team-membership.ts";
 
 const RECONCILE_MS = 60_000;
@@ -77,7 +82,8 @@ async function waitForStore(composition: Composition, wait_ms: number, stop: Abo
 }
 
 /** What a worker has to have before it may take any job: a clone of each repository that is proved to be one. */
-async function prepare(composition: Composition, store: AppStore, { repositories: asked, labels }: WorkerInput) {
+async function prepare(composition: Composition, store: AppStore, input: WorkerInput) {
+  const { repositories: asked, labels, kinds } = input;
   const { workspaceId } = requireQueue(store);
   const all = await store.read(({ team }) => team!.repositories());
   const incarnation = await store.read(({ team }) => team!.incarnation());
@@ -85,15 +91,19 @@ async function prepare(composition: Composition, store: AppStore, { repositories
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   sweepWork(folder);
   const effects = new Map<string, EffectsPort>();
-  const queues = [`read/${workspaceId}`];
+  const mirrors = new Map<string, Mirror>();
+  const queues = kinds.includes("read") ? [queueOf(workspaceId, null, "")] : [];
   const repositories = asked.length > 0 ? [...asked] : all.map(({ name }) => name);
   for (const name of repositories) {
     const repository = pickRepository(all, name);
     const mirror = await openMirror(composition, repository);
     effects.set(repository.id, createEffects({ mirror, folder, compose: (start) => composeFile(composition, start) }));
-    queues.push(...labels.map((label) => queueOf(workspaceId, repository.id, label)));
+    mirrors.set(repository.id, mirror);
+    if (kinds.includes("effect")) queues.push(...labels.map((label) => queueOf(workspaceId, repository.id, label)));
+    if (kinds.includes("agent")) queues.push(...labels.map((label) => agentQueueOf(repository.id, label)));
+    if (kinds.includes("land")) queues.push(landQueueOf(repository.id));
   }
-  return { incarnation, folder, effects, queues, repositories };
+  return { incarnation, folder, effects, mirrors, queues, repositories };
 }
 
 interface Work extends Awaited<ReturnType<typeof prepare>> {
@@ -217,6 +227,8 @@ class Slot {
   async #work(item: WorkItem) {
     const { store, composition, content, effects, pauses, name, stop, input } = this.#own;
     try {
+      if (item.queue.startsWith("agent/")) return await runQueued(this.#toRunOptions(), item);
+      if (item.queue.startsWith("land/")) return await landBranch(this.#toRunOptions(), item);
       const row = await store.read(({ team }) => team!.dispatch(item.job_id));
       const port = effects.get(row?.repository_id ?? "");
       const ports: OwnPorts = {
@@ -234,6 +246,13 @@ class Slot {
       composition.notify(`${item.job_id}: ${String(thrown)}`);
       return "BROKEN" as const;
     }
+  }
+
+  #toRunOptions(): RunOptions {
+    const { composition, store, content, pauses, mirrors, folder, incarnation, name, stop, input } = this.#own;
+    const { agent_env: env, agent_hosts: hosts } = input;
+    const of = { composition, store, content, pauses, folder, incarnation, worker: name, stop: stop.signal };
+    return { ...of, mirror: (id) => mirrors.get(id), env, hosts };
   }
 }
 

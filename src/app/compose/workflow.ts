@@ -27,7 +27,10 @@ import { createRepoIdentity } from "./repo-identity.ts";
 import { lockTree } from "./tree-lock.ts";
 import { findRunsRoot } from "./workspace.ts";
 
-export const wiring: Wiring<typeof WORKFLOW_OPERATIONS> = { operations: WORKFLOW_OPERATIONS, ports: workflowPorts };
+export const wiring: Wiring<typeof WORKFLOW_OPERATIONS> = {
+  operations: WORKFLOW_OPERATIONS,
+  ports: (composition, effect) => workflowPorts(composition.ownFile(), effect),
+};
 
 /** A store that is opened by its first use: most verbs that only look never need one. */
 function openLater(open: () => Promise<RunStore>): RunStore {

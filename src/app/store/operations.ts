@@ -3,7 +3,7 @@ import { VerbatimError, wordsAt } from "../../core/errors/index.ts";
 import { defineOperation, LOCAL_SURFACES, READER } from "../../core/operation.ts";
 import { CHECKED } from "../hall/checks.ts";
 import { workspaceName } from "../team/names.ts";
-import type { StorePorts } from "./ports.ts";
+import type { BackupFacts, StorePorts } from "./ports.ts";
 import { describeDatabase, describeFile } from "./status.ts";
 
 const status = defineOperation({
@@ -83,5 +83,59 @@ const requeue = defineOperation({
   },
 });
 
+const backupFacts = {
+  version: z.int().describe("The version of the schema."),
+  incarnation: z.string(),
+  ledgers: z.array(
+    z.strictObject({ workspace: z.string(), ledger_id: z.string(), tree_size: z.int(), root_hash: z.string() }),
+  ),
+  bytes: z.int(),
+  sha256: z.string().describe("Of the dump."),
+};
+
+function toFacts({ version, incarnation, ledgers, bytes, sha256 }: BackupFacts) {
+  return { version, incarnation, ledgers: ledgers.map((one) => ({ ...one })), bytes, sha256 };
+}
+
+function requireTeam({ isTeam }: StorePorts): void {
+  if (!isTeam) throw new VerbatimError("DATABASE_NOT_SET", { where: "VERBATIM_DATABASE_URL" });
+}
+
+const backup = defineOperation({
+  name: "store.backup",
+  summary: "Writes a backup of a team's database, records and queue of one moment, and what its ledgers were then.",
+  effect: "read",
+  surfaces: LOCAL_SURFACES,
+  input: z.strictObject({ out: z.string().min(1).describe("Folder for the backup; it must be new or empty.") }),
+  output: z.strictObject({ folder: z.string(), ...backupFacts }),
+  async run(ports: StorePorts, { out }) {
+    requireTeam(ports);
+    return { folder: out, ...toFacts(await ports.backUp(out)) };
+  },
+});
+
+const restore = defineOperation({
+  name: "store.restore",
+  summary: "Brings a backup into an empty database, holds its ledgers against what the backup says, and begins anew.",
+  effect: "read",
+  surfaces: LOCAL_SURFACES,
+  input: z.strictObject({ folder: z.string().min(1).describe("Folder of a backup.") }),
+  output: z.strictObject({
+    where: z.string(),
+    now: z.string().describe("The new incarnation: part of every branch that is made from now on."),
+    open: z.int().describe("Jobs, runs and merges that go on."),
+    unknown: z
+      .array(z.strictObject({ repository: z.string(), refs: z.array(z.string()).nullable() }))
+      .describe("Branches at the remotes that the records do not know; null where a remote did not answer."),
+    ...backupFacts,
+  }),
+  async run(ports: StorePorts, { folder }) {
+    requireTeam(ports);
+    const { where, incarnation, open, unknown, before } = await ports.restore(folder);
+    const lists = unknown.map(({ repository, refs }) => ({ repository, refs: refs === null ? null : [...refs] }));
+    return { ...toFacts(before), where, now: incarnation, open, unknown: lists };
+  },
+});
+
 /** Everything under `store.` */
-export const STORE_OPERATIONS = [status, migrate, requeue] as const;
+export const STORE_OPERATIONS = [status, migrate, requeue, backup, restore] as const;

@@ -39,12 +39,40 @@ export interface FileStore {
   readonly use: { readonly version: number; readonly entries: number; readonly bytes: number } | null;
 }
 
+/** What a backup says of itself. */
+export interface BackupFacts {
+  readonly version: number;
+  readonly incarnation: string;
+  readonly ledgers: readonly {
+    readonly workspace: string;
+    readonly ledger_id: string;
+    readonly tree_size: number;
+    readonly root_hash: string;
+  }[];
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** A database that came from a backup. */
+export interface RestoredStore {
+  readonly where: string;
+  readonly incarnation: string;
+  readonly before: BackupFacts;
+  readonly open: number;
+  /** Branches of ours at the remotes that the records do not know; null for a repository whose remote did not answer. */
+  readonly unknown: readonly { readonly repository: string; readonly refs: readonly string[] | null }[];
+}
+
 export interface StorePorts {
   readonly surface: Surface;
   /** The address of the team's database is set. */
   readonly isTeam: boolean;
   inspect(): Promise<TeamDatabase>;
   lookAtFile(): Promise<FileStore>;
+  /** FILE_EXISTS, STORE_REFUSED, BACKUP_FAILED. */
+  backUp(folder: string): Promise<BackupFacts>;
+  /** STORE_NOT_EMPTY, BACKUP_INVALID, BACKUP_FAILED. */
+  restore(folder: string): Promise<RestoredStore>;
   /** Says how many jobs were sent again. */
   requeue(): Promise<number>;
   migrate(

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { uuid } from "../../core/contracts/index.ts";
 import { defineOperation, LOCAL_SURFACES } from "../../core/operation.ts";
 import { repositoryName, workspaceName } from "./names.ts";
-import type { TeamPorts } from "./ports.ts";
+import { type TeamPorts, WORK_KINDS } from "./ports.ts";
 import { TOKEN_OPERATIONS } from "./token-operations.ts";
 
 const login = z
@@ -105,10 +105,31 @@ const worker = defineOperation({
       .default(600)
       .describe("Seconds to wait for the database at the start; with --once it is not waited for."),
     once: z.boolean().default(false).describe("Stop when no job is waiting."),
+    kinds: z
+      .array(z.enum(WORK_KINDS))
+      .min(1)
+      .default(["read", "effect", "agent"])
+      .describe("What it takes: read, effect (jobs that write), agent, land (merges into branches); repeatable."),
+    agent_env: z
+      .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/))
+      .max(100)
+      .default([])
+      .describe("A variable of the worker that agents get, such as a key; repeatable."),
+    agent_host: z
+      .array(z.string().min(1).max(300))
+      .max(200)
+      .default([])
+      .describe("A host that agents may reach besides those of their profile; repeatable."),
   }),
   output: z.strictObject({ worker: z.string(), jobs: z.int() }),
-  run: (ports: TeamPorts, { repository, label: labels, slots, once, grace, min_free, wait }) =>
+  run: (
+    ports: TeamPorts,
+    { repository, label: labels, slots, once, grace, min_free, wait, kinds, agent_env, agent_host },
+  ) =>
     ports.work({
+      kinds,
+      agent_env,
+      agent_hosts: agent_host,
       repositories: repository,
       labels,
       slots,

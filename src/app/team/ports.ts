@@ -17,6 +17,10 @@ export interface Repository {
   readonly roots: readonly string[];
 }
 
+/** What a worker takes: jobs that read, jobs that write, agent runs, merges into branches. */
+export const WORK_KINDS = ["read", "effect", "agent", "land"] as const;
+export type WorkKind = (typeof WORK_KINDS)[number];
+
 export interface WorkerInput {
   /** Names; all of the workspace when empty. */
   readonly repositories: readonly string[];
@@ -28,6 +32,10 @@ export interface WorkerInput {
   readonly min_free: number;
   /** How long the database may be away when it starts. */
   readonly wait_ms: number;
+  readonly kinds: readonly WorkKind[];
+  /** Variables of the worker that agents get, and hosts they may reach besides those of their profile. */
+  readonly agent_env: readonly string[];
+  readonly agent_hosts: readonly string[];
 }
 
 export interface WorkerReport {

@@ -12,6 +12,13 @@ const BODIES = {
     default_branch: z.string(),
     roots: z.array(z.string()),
   }),
+  RESTORED: z.strictObject({
+    incarnation: uuid,
+    before: uuid,
+    tree_size: z.int().min(0),
+    root_hash: z.string(),
+    backup_sha256: z.string(),
+  }),
 } as const;
 
 /** What was changed about a workspace itself, and by whom. */

@@ -4,8 +4,8 @@ import { defineOperation, LOCAL_SURFACES } from "../operation.ts";
 import { signEnvelope, toEnvelopeFile } from "../trust/dsse.ts";
 import { CHECKPOINT_PAYLOAD_TYPE, formatCheckpoint } from "./checkpoint.ts";
 import type { LedgerPorts } from "./operation-ports.ts";
-import { computeRoot } from "./prove.ts";
 import { TRUST_RECORDS } from "./records.ts";
+import { readFrontier } from "./since.ts";
 
 const count = z.int().min(0);
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
@@ -29,16 +29,21 @@ export const ledgerCheckpoint = defineOperation({
   }),
   async run({ store, crypto, files, actor, loadKey }: LedgerPorts, input) {
     const key = await loadKey(input.key);
-    const checkpoint = await store.read(async ({ ledger }) => {
+    const { frontier, ...checkpoint } = await store.read(async ({ ledger }) => {
       const size = await ledger.size();
-      const root = await computeRoot(crypto, (from, limit) => ledger.readHashes(from, limit), size);
-      return { ledger_id: await ledger.ledgerId(), root_hash: root, tree_size: size };
+      const edge = await readFrontier(crypto, ledger, size);
+      return {
+        ledger_id: await ledger.ledgerId(),
+        root_hash: await edge.root(),
+        tree_size: size,
+        frontier: [...edge.roots],
+      };
     });
     const payload = encodeUtf8(formatCheckpoint(checkpoint));
     const envelope = await signEnvelope(key, CHECKPOINT_PAYLOAD_TYPE, payload);
     if (input.out !== undefined) await files.create(input.out, toEnvelopeFile(envelope));
     await store.transact(async ({ ledger }) => {
-      const entry = TRUST_RECORDS.make("CHECKPOINT", actor, { ...checkpoint, key_id: key.key_id });
+      const entry = TRUST_RECORDS.make("CHECKPOINT", actor, { ...checkpoint, key_id: key.key_id, frontier });
       await ledger.append("trust", "next", [entry]);
     });
     return { ...checkpoint, key_id: key.key_id, envelope, path: input.out ?? null };

@@ -63,6 +63,21 @@ export class MerkleFrontier {
     this.#hasher = new TreeHasher(crypto);
   }
 
+  /** The roots of its complete subtrees, the largest first: with the size all that is needed to go on. */
+  get roots(): readonly string[] {
+    return this.#roots;
+  }
+
+  /** Goes on where another one was. False when those cannot be the roots of a tree of this size. */
+  resume(size: number, roots: readonly string[]): boolean {
+    let bits = 0;
+    for (let rest = size; rest > 0; rest = Math.floor(rest / 2)) bits += rest % 2;
+    if (this.#size !== 0 || bits !== roots.length) return false;
+    this.#roots.push(...roots);
+    this.#size = size;
+    return true;
+  }
+
   /** Number of leaves. */
   get size(): number {
     return this.#size;

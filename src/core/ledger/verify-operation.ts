@@ -7,6 +7,7 @@ import { parsePolicy } from "../trust/policy.ts";
 import { evaluateTrust } from "../trust/verdict.ts";
 import { CHECKPOINT_PAYLOAD_TYPE, compareWithCheckpoint, parseCheckpoint } from "./checkpoint.ts";
 import { type LedgerPorts, MAX_FILE } from "./operation-ports.ts";
+import { verifySince } from "./since.ts";
 import { verifyLedger } from "./verify.ts";
 
 const count = z.int().min(0);
@@ -38,6 +39,10 @@ export const ledgerVerify = defineOperation({
   input: z.strictObject({
     checkpoint: z.string().optional().describe("File with a signed checkpoint to compare with."),
     trust: z.string().optional().describe("Trust policy that says whose checkpoints count."),
+    since: z
+      .enum(["last"])
+      .optional()
+      .describe("last: only what came after the newest checkpoint that the ledger records."),
   }),
   output: z.strictObject({
     ok: z.boolean(),
@@ -47,6 +52,11 @@ export const ledgerVerify = defineOperation({
     problems: z.array(problemSchema),
     checkpoint: z.strictObject({ tree_size: count, root_hash: hash, ledger_id: z.string() }).nullable(),
     trust: trustSchema.nullable(),
+    since: z
+      .strictObject({ tree_size: count, index: count })
+      .nullable()
+      .default(null)
+      .describe("The checkpoint it went on from: its size, and the entry that records it."),
     proves: z.array(z.string()),
     does_not_prove: z.array(z.string()),
   }),
@@ -57,6 +67,32 @@ export const ledgerVerify = defineOperation({
           cli: "--trust says whose checkpoints count, so it needs --checkpoint",
           others: "trust says whose checkpoints count, so it needs checkpoint",
         },
+      });
+    }
+    if (input.since !== undefined) {
+      if (input.checkpoint !== undefined) {
+        throw new VerbatimError("USAGE", {
+          message: {
+            cli: "--since last and --checkpoint contradict each other: a file is compared with the whole ledger",
+            others: "since and checkpoint contradict each other: a file is compared with the whole ledger",
+          },
+        });
+      }
+      return ports.store.read(async ({ ledger }) => {
+        const verdict = await verifySince(ledger, ports.crypto, ports.progress);
+        const ok = verdict.problems.length === 0;
+        const proves = ok ? ["no entry since the checkpoint was changed, reordered or removed from the middle"] : [];
+        const open = ["what was before the checkpoint: only its root was looked at (without since everything is)"];
+        const does_not_prove = [...open, ...sayWhatItProves(ok, null).does_not_prove];
+        return {
+          ok,
+          ...verdict,
+          problems: [...verdict.problems],
+          checkpoint: null,
+          trust: null,
+          proves,
+          does_not_prove,
+        };
       });
     }
     const opened = input.checkpoint === undefined ? null : await readEnvelope(ports, input.checkpoint);
@@ -76,7 +112,15 @@ export const ledgerVerify = defineOperation({
       }
       const trusted = trust === null || trust.code === null;
       const ok = problems.length === 0 && trusted;
-      const found = { ok, ...verdict, problems, checkpoint, trust, ...sayWhatItProves(ok, trust?.verdict ?? null) };
+      const found = {
+        ok,
+        ...verdict,
+        problems,
+        checkpoint,
+        trust,
+        since: null,
+        ...sayWhatItProves(ok, trust?.verdict ?? null),
+      };
       ports.onVerified?.(found);
       return found;
     });

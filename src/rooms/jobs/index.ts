@@ -27,6 +27,7 @@ export { postMessage } from "./message/post.ts";
 export { type BundleMakerPorts, bundleBuild } from "./operations/bundle-build.ts";
 export { BUNDLE_OPERATIONS, type BundlePorts } from "./operations/bundles.ts";
 export { JOB_OPERATIONS, type JobPorts, type JobTeam } from "./operations/jobs.ts";
+export { jobLand } from "./operations/land.ts";
 export { planMessage } from "./plan/plan.ts";
 export type { PlanProblem } from "./plan/plan-problem.ts";
 export type {
@@ -38,8 +39,13 @@ export type {
   ExecutePort,
   JobsReader,
   JobsWriter,
+  LandRow,
+  NewLanding,
+  NewQueuedRun,
   PatchPort,
   Pauses,
+  QueuedResult,
+  QueuedRow,
   RepositoryRow,
   StepFailure,
   TeamReader,
@@ -49,7 +55,7 @@ export type {
   WorkerRow,
   WorkItem,
 } from "./ports.ts";
-export { queueOf } from "./steps/dispatch.ts";
+export { agentQueueOf, landQueueOf, queueOf } from "./steps/dispatch.ts";
 export { runJob } from "./steps/job-run.ts";
 export type { JobStatus } from "./steps/job-view.ts";
 export { decideClaim, decideFinish, decideRenewal } from "./steps/lease.ts";

@@ -32,6 +32,15 @@ export type {
   MadeEffect,
 } from "./steps/effect-state.ts";
 export type { ClaimView, StepStatus } from "./steps/lease.ts";
+export type {
+  LandRow,
+  NewLanding,
+  NewQueuedRun,
+  QueuedReader,
+  QueuedResult,
+  QueuedRow,
+  QueuedWriter,
+} from "./steps/queued.ts";
 
 /** A job as planning makes it. */
 export type NewJob = Omit<JobRow, "number" | "step_count" | "intent" | "breach_ordinal">;

@@ -70,10 +70,16 @@ function readGlobals(world: CliEnvironment): Line {
     else words.push(own[i]!);
   }
   return {
-    words: end === -1 ? words : [...words, ...world.argv.slice(end)],
+    words: end === -1 ? toVerb(words) : [...toVerb(words), ...world.argv.slice(end)],
     folder,
     has: (flag) => own.includes(flag),
   };
+}
+
+/** `agent --queue` is the verb `agent queue`: the same run, on a worker of the team. */
+function toVerb(words: readonly string[]): string[] {
+  const isQueued = words[0] === "agent" && words.includes("--queue");
+  return isQueued ? ["agent", "queue", ...words.slice(1).filter((word) => word !== "--queue")] : [...words];
 }
 
 async function runLine(

@@ -3,6 +3,8 @@ import type {
   EffectIntent,
   JobStanding,
   NewDispatch,
+  QueuedReader,
+  QueuedWriter,
   RepositoryRow,
   TeamReader,
   TeamWriter,
@@ -12,11 +14,13 @@ import type {
   WorkItem,
 } from "../../../rooms/jobs/ports.ts";
 import type { PostgresReadConnection, PostgresWriteConnection } from "./connection.ts";
+import { queuedTables } from "./queued-tables.ts";
 
 /** The queue's own statements, on the connection of the caller's transaction. */
 export interface BoundEngine {
   idOf(jobId: string, generation: number): string;
-  send(queue: string, id: string, jobId: string): Promise<void>;
+  /** Of rows with one key only one is taken at a time, where the queue is of that kind. */
+  send(queue: string, id: string, jobId: string, key: string | null): Promise<void>;
   touch(item: WorkItem): Promise<boolean>;
   finish(item: WorkItem): Promise<boolean>;
   release(item: WorkItem, code: string, when: "now" | "later"): Promise<boolean>;
@@ -63,6 +67,10 @@ class PostgresTeamReader<C extends PostgresReadConnection> implements TeamReader
   constructor(connection: C, look: LookAtQueue) {
     this.connection = connection;
     this.#look = look;
+  }
+
+  get queued(): QueuedReader {
+    return queuedTables.read(this.connection);
   }
 
   async incarnation(): Promise<string> {
@@ -112,6 +120,10 @@ class PostgresTeamWriter extends PostgresTeamReader<PostgresWriteConnection> imp
     this.#engine = bind(connection);
   }
 
+  override get queued(): QueuedWriter {
+    return queuedTables.write(this.connection);
+  }
+
   async addRepository({ id, name, remote, default_branch, roots }: RepositoryRow): Promise<void> {
     await this.connection.run(
       `insert into repository (id, name, remote, default_branch, roots, time)
@@ -156,7 +168,14 @@ class PostgresTeamWriter extends PostgresTeamReader<PostgresWriteConnection> imp
       base_commit,
       base_tree,
     );
-    await this.#engine.send(queue, id, job_id);
+    await this.#engine.send(queue, id, job_id, await this.#keyOf(queue, job_id));
+  }
+
+  /** What only one may be at work on: the branch that is moved. */
+  async #keyOf(queue: string, id: string): Promise<string | null> {
+    if (!queue.startsWith("land/")) return null;
+    const sql = "select onto from land_request where land_id = $1";
+    return (await this.connection.get<{ onto: string }>(sql, id))?.onto ?? null;
   }
 
   async resend(job: DispatchRow): Promise<void> {
@@ -166,7 +185,7 @@ class PostgresTeamWriter extends PostgresTeamReader<PostgresWriteConnection> imp
     const sql = "update job_dispatch set generation = $2, engine_id = $3 where job_id = $1 and generation = $4";
     await this.connection.run(sql, job.job_id, generation, id, job.generation);
     await this.#engine.revive(job.job_id);
-    await this.#engine.send(job.queue, id, job.job_id);
+    await this.#engine.send(job.queue, id, job.job_id, await this.#keyOf(job.queue, job.job_id));
   }
 
   async cancel(job: DispatchRow): Promise<void> {
@@ -175,9 +194,16 @@ class PostgresTeamWriter extends PostgresTeamReader<PostgresWriteConnection> imp
   }
 
   async lostJobs(): Promise<DispatchRow[]> {
-    const sql = `select ${DISPATCH.replaceAll(/\w+/g, "d.$&")} from job_dispatch d
-      join jobs_open o on o.job_id = d.job_id order by o.number limit 1000`;
-    const open = await this.connection.all<DispatchRow>(sql);
+    const columns = DISPATCH.replaceAll(/\w+/g, "d.$&");
+    const sql = `select ${columns} from job_dispatch d join jobs_open o on o.job_id = d.job_id order by o.number limit 1000`;
+    const others = `select ${columns} from job_dispatch d
+      join (select run_id as id, asked_ms from agent_request where run_id not in (select run_id from agent_result)
+        union all select land_id, asked_ms from land_request where land_id not in (select land_id from land_result)) o
+      on o.id = d.job_id order by o.asked_ms limit 1000`;
+    const open = [
+      ...(await this.connection.all<DispatchRow>(sql)),
+      ...(await this.connection.all<DispatchRow>(others)),
+    ];
     const live = await this.#engine.live(open.map(({ engine_id }) => engine_id));
     const stalled = await this.#engine.stalled();
     return open.filter(({ engine_id, job_id }) => !live.has(engine_id) && !stalled.has(job_id));

@@ -477,6 +477,16 @@ export const HALL_CODES = {
     says: "The attestation is not a DSSE envelope.",
     fix: "Sign again.",
   },
+  CHECKPOINT_NONE: {
+    exit: 2,
+    http: 409,
+    says: "The ledger records no checkpoint to go on from.",
+    fix: {
+      cli: "Sign one: verbatim ledger checkpoint --key NAME",
+      mcp: "Verify the whole ledger.",
+      http: "Verify the whole ledger.",
+    },
+  },
   ATTESTATION_TYPE: {
     exit: 1,
     http: 409,

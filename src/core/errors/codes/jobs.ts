@@ -245,6 +245,24 @@ export const JOBS_CODES = {
     says: "The database was restored from a backup while this process worked with it.",
     fix: "Start it again.",
   },
+  BACKUP_INVALID: {
+    exit: 1,
+    http: 409,
+    says: "The backup is damaged, or not what it says it is.",
+    fix: "Use another backup.",
+  },
+  BACKUP_FAILED: {
+    exit: 4,
+    http: 503,
+    says: "A program of PostgreSQL that backups are made with did not work.",
+    fix: "Install the client programs of the server's version (pg_dump, pg_restore) and see what they said.",
+  },
+  STORE_NOT_EMPTY: {
+    exit: 2,
+    http: 409,
+    says: "There is a store in the database already.",
+    fix: "Restore into a database that is empty.",
+  },
   REPOSITORY_UNKNOWN: {
     exit: 2,
     http: 404,
@@ -266,5 +284,73 @@ export const JOBS_CODES = {
     http: 409,
     says: "The clone does not have the first commits that the repository was registered with.",
     fix: "Check that the remote is the one of this repository.",
+  },
+  BASE_NOT_PUSHED: {
+    exit: 2,
+    http: 409,
+    says: "The remote does not have the commit that the run begins from.",
+    fix: {
+      cli: "Push it: git push",
+      mcp: "Push the commit, or name another one.",
+      http: "Push the commit, or name another one.",
+    },
+  },
+  TREE_DIRTY: {
+    exit: 2,
+    http: 409,
+    says: "Tracked files differ from the last commit, and a worker sees only what was pushed.",
+    fix: {
+      cli: "Commit and push them, or name a commit: --at COMMIT",
+      mcp: "Commit and push them.",
+      http: "Commit and push them.",
+    },
+  },
+  RUN_QUEUED: {
+    exit: 4,
+    http: 409,
+    says: "The run is still with the workers.",
+    fix: { cli: "Wait for it: verbatim agent wait RUN", mcp: "Wait for it to end.", http: "Wait for it to end." },
+  },
+  RUN_BASE_MISSING: {
+    exit: 2,
+    http: 409,
+    says: "This checkout does not have the commit that the run began from.",
+    fix: { cli: "Fetch it: git fetch", mcp: "Fetch it from the remote.", http: "Fetch it from the remote." },
+  },
+  AGENT_LOST: {
+    exit: 1,
+    http: 409,
+    says: "Every start of the run was lost with its worker.",
+    fix: { cli: "Ask again: verbatim agent queue ...", mcp: "Ask for the run again.", http: "Ask for the run again." },
+  },
+  AGENT_NOT_STARTED: {
+    exit: 2,
+    http: 409,
+    says: "The worker could not start the run as it was asked for.",
+    fix: "Correct what is named, and ask for the run again.",
+  },
+  PACKAGE_INVALID: {
+    exit: 3,
+    http: 500,
+    says: "The record that a worker left of the run is damaged or of another kind.",
+    fix: "Run it again with workers of this version.",
+  },
+  NOTHING_TO_LAND: {
+    exit: 1,
+    http: 409,
+    says: "There is no branch of it that could be merged.",
+    fix: "Only what ended well has a branch that can land.",
+  },
+  BRANCH_UNKNOWN: {
+    exit: 2,
+    http: 404,
+    says: "The remote has no branch of this name.",
+    fix: "Name a branch that is there.",
+  },
+  LAND_BRANCH_CONFLICT: {
+    exit: 1,
+    http: 409,
+    says: "The branch and the change do not fit together.",
+    fix: "Merge the branch yourself, or do the work again on the branch as it is now.",
   },
 } as const;

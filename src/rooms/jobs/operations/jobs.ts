@@ -33,6 +33,17 @@ export interface JobTeam {
     hasEffects: boolean,
     asked: { repository?: string | undefined; at?: string | undefined; needs: string },
   ): Promise<TeamPosting>;
+  /** Lets a worker merge the branch of a job that succeeded, and waits for it as long as the signal is not given. */
+  land(jobId: string, onto: string, stop: AbortSignal): Promise<JobLanding>;
+}
+
+/** What became of a merge. */
+export interface JobLanding {
+  readonly land_id: string;
+  readonly state: "queued" | "landed" | "refused";
+  readonly commit: string | null;
+  readonly code: string | null;
+  readonly message: string | null;
 }
 
 const MAX_WORKERS = 16;

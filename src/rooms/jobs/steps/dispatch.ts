@@ -1,4 +1,5 @@
 import type { EffectIntent } from "./effect-state.ts";
+import type { QueuedReader, QueuedWriter } from "./queued.ts";
 
 /** A job as a worker got it from the queue. The number of the attempt is a fence: a later attempt makes this one void. */
 export interface WorkItem {
@@ -74,6 +75,8 @@ export interface TokenRow {
 }
 
 export interface TeamReader {
+  /** Agent runs that workers were asked for, and branches that are to be merged. */
+  readonly queued: QueuedReader;
   /** Made new by a restore; part of every name made afterwards. */
   incarnation(): Promise<string>;
   repositories(): Promise<RepositoryRow[]>;
@@ -91,6 +94,7 @@ export interface TeamReader {
  * owner writes counts only while the attempt is still theirs.
  */
 export interface TeamWriter extends TeamReader {
+  readonly queued: QueuedWriter;
   /** Good for some days by the server's clock; a name that had a token which is over may have another. Until when; null when the name is taken. */
   addToken(row: Pick<TokenRow, "token_sha256" | "name" | "role" | "created_by">, days: number): Promise<number | null>;
   /** False when there is no good token of this name. */
@@ -131,4 +135,14 @@ const R = /[0-9a-f]{12}$/;
 /** Queue of a job: those that only read need no repository. */
 export function queueOf(workspace: string, repositoryId: string | null, label: string): string {
   return repositoryId === null ? `read/${workspace}` : `effect/${R.exec(repositoryId)![0]}/${label}`;
+}
+
+/** Queue of agent runs. */
+export function agentQueueOf(repositoryId: string, label: string): string {
+  return `agent/${R.exec(repositoryId)![0]}/${label}`;
+}
+
+/** Queue of merges: one at a time for each branch. */
+export function landQueueOf(repositoryId: string): string {
+  return `land/${R.exec(repositoryId)![0]}`;
 }

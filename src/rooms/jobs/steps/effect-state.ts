@@ -36,6 +36,8 @@ export interface EffectWords {
   readonly job: string;
   readonly step: string;
   readonly plan: string;
+  /** Where the job goes on after a restore: its commits are others than those of the attempts before. */
+  readonly incarnation?: string;
 }
 
 export interface EffectRequest {

@@ -52,8 +52,9 @@ export async function runEffect(ports: EffectStepPorts, attempt: Attempt, text: 
 export async function endEffect(ports: EffectStepPorts, attempt: Attempt, code: string): Promise<Outcome> {
   const failure = { code, details: {} };
   const { intents } = await ports.store.read((tx) => readTeam(tx, attempt.row.job_id));
-  const own = intents.filter(({ step_id }) => step_id === attempt.row.step.step_id);
-  if (own.length === 0) return toFailureOutcome(attempt.job.run_id, attempt.row.step, failure);
+  if (!intents.some(({ step_id }) => step_id === attempt.row.step.step_id)) {
+    return toFailureOutcome(attempt.job.run_id, attempt.row.step, failure);
+  }
   return sealThen(ports, attempt, await readSituation(ports, attempt), failure);
 }
 
@@ -178,16 +179,26 @@ async function readSituation(ports: EffectStepPorts, { row }: Attempt): Promise<
   // The commit of the effect before this one: of several intents, the one whose receipt was written.
   const last = intents.findLast((one) => one.ordinal < step.ordinal && receipts.has(one.receipt_hash));
   const parent = last?.commit_id ?? dispatch.base_commit;
-  const words = { time, subject: job.message.intent, job: job_id, step: step.step_id, plan: job.plan_hash };
-  const own = intents.filter(({ step_id }) => step_id === step.step_id);
+  const ref = dispatch.ref ?? `refs/verbatim/job/${incarnation.slice(0, 8)}-${job_id}`;
+  // After a restore the job goes on under another name, where nothing of an attempt before it is or will ever be.
+  const isMoved = intents.some((one) => one.ref !== ref);
+  const words = {
+    time,
+    subject: job.message.intent,
+    job: job_id,
+    step: step.step_id,
+    plan: job.plan_hash,
+    ...(isMoved ? { incarnation } : {}),
+  };
+  const own = intents.filter((one) => one.step_id === step.step_id && one.ref === ref);
   return {
     base: dispatch.base_commit,
     parent,
     words,
     intents: own,
     place: {
-      ref: dispatch.ref ?? `refs/verbatim/job/${incarnation.slice(0, 8)}-${job_id}`,
-      before: last?.commit_id ?? null,
+      ref,
+      before: last?.ref === ref ? last.commit_id : null,
       intents: own.map(({ commit_id }) => commit_id),
       seal: await ports.effects.seal(parent, words),
     },

@@ -236,6 +236,8 @@ export interface Zipper {
   pack(entries: readonly { readonly name: string; readonly bytes: Uint8Array | null }[]): Uint8Array;
   /** Names of the entries, or null when the bytes are no archive. */
   names(bytes: Uint8Array): string[] | null;
+  /** The files of an archive; null when it is none, or when they have more bytes than that. */
+  unpack(bytes: Uint8Array, most: number): ReadonlyMap<string, Uint8Array> | null;
 }
 
 /** SIGINT and SIGTERM. While someone listens they do not end the process. */

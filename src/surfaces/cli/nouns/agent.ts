@@ -20,6 +20,7 @@ import { formatTable } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 import { BACKGROUND_VERBS, renderStarted } from "./agent-background.ts";
 import { EVIDENCE_VERBS } from "./agent-evidence.ts";
+import { QUEUE_VERBS } from "./agent-queue.ts";
 import { raceVerb } from "./agent-race.ts";
 
 const RUN = [{ field: "run", label: "RUN" }] as const;
@@ -260,6 +261,7 @@ export const noun: Noun = {
     raceVerb(RUN_FLAGS),
     ...BACKGROUND_VERBS,
     ...EVIDENCE_VERBS,
+    ...QUEUE_VERBS,
   ],
 };
 

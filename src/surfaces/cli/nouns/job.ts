@@ -4,6 +4,7 @@ import { formatTime } from "../../../core/time.ts";
 import type { Io } from "../io.ts";
 import { formatTable, shortId } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";
+import { exitOfLanding, renderLanded } from "./agent-queue.ts";
 
 type Status = Output<"jobs.status">;
 
@@ -157,6 +158,14 @@ export const noun: Noun = {
       path: ["worker"],
       examples: ["verbatim job worker --workers 4", "verbatim job worker --once"],
       render: ({ steps }, io) => io.line(`${count(steps, "step")} done`),
+    }),
+    defineVerb("jobs.land", {
+      path: ["land"],
+      args: JOB,
+      flags: { onto: { value: "BRANCH" }, timeout: { value: "S" } },
+      examples: ["verbatim job land JOB --onto main"],
+      render: (landed, io) => renderLanded(landed, landed.job_id, landed.onto, io),
+      exit: exitOfLanding,
     }),
     defineVerb("jobs.retry", {
       path: ["retry"],

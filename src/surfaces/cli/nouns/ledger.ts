@@ -33,7 +33,11 @@ const show = defineVerb("ledger.show", {
 const verify = defineVerb("ledger.verify", {
   path: ["verify"],
   flags: { checkpoint: { value: "FILE" }, trust: { value: "POLICY" } },
-  examples: ["verbatim ledger verify", "verbatim ledger verify --checkpoint today.dsse.json --trust trust.json"],
+  examples: [
+    "verbatim ledger verify",
+    "verbatim ledger verify --since last",
+    "verbatim ledger verify --checkpoint today.dsse.json --trust trust.json",
+  ],
   render(report, io) {
     for (const { code, stream, position, expected, actual } of report.problems) {
       const place = stream === "" ? `size ${position}` : `${stream} at ${position}`;
@@ -45,6 +49,7 @@ const verify = defineVerb("ledger.verify", {
         `checkpoint ${report.trust.verdict}${report.trust.code === null ? "" : ` (${report.trust.code})`} ${keys}`.trimEnd(),
       );
     }
+    if (report.since !== null) io.line(`since the checkpoint of ${count(report.since.tree_size, "entry", "entries")}:`);
     const word = report.ok ? io.paint.good("verified") : io.paint.bad("not verified");
     io.line(
       `${word} ${count(report.entries, "entry", "entries")} in ${count(report.streams, "stream")}, root ${report.root_hash ?? "unknown"}`,

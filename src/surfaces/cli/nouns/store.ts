@@ -1,3 +1,4 @@
+import { count } from "../../../core/text/index.ts";
 import { printChecks } from "../checks-text.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
@@ -30,6 +31,31 @@ export const noun: Noun = {
             ? `${io.paint.good("migrated")} ${where} to version ${to} (${before}): ${names}`
             : `${where} ${before}; this would bring it to version ${to}: ${names}`,
         );
+      },
+    }),
+    defineVerb("store.backup", {
+      path: ["backup"],
+      flags: { out: { value: "DIR" } },
+      examples: ["verbatim store backup --out backup-monday"],
+      render({ folder, ledgers, bytes }, io) {
+        io.line(`${io.paint.good("backed up")} to ${folder}: ${bytes} bytes`);
+        for (const one of ledgers)
+          io.line(`  ${one.workspace}: ${count(one.tree_size, "entry", "entries")}, root ${one.root_hash}`);
+      },
+    }),
+    defineVerb("store.restore", {
+      path: ["restore"],
+      args: [{ field: "folder", label: "DIR" }],
+      examples: ["verbatim store restore backup-monday"],
+      render({ where, ledgers, now, open, unknown }, io) {
+        io.line(`${io.paint.good("restored")} ${where}; it goes on as incarnation ${now}`);
+        for (const one of ledgers) io.line(`  ${one.workspace}: ${count(one.tree_size, "entry", "entries")}, verified`);
+        io.line(`${count(open, "job, run or merge", "jobs, runs and merges")} to go on`);
+        for (const { repository, refs } of unknown) {
+          if (refs === null)
+            io.line(io.paint.bad(`the remote of ${repository} did not answer: its branches were not looked at`));
+          for (const ref of refs ?? []) io.line(`  ${repository} has ${ref}, which came after the backup`);
+        }
       },
     }),
     defineVerb("store.requeue", {
