@@ -136,6 +136,7 @@ async function startCli(
     version: readVersion(),
     streams: { stdin: process.stdin, stdout, stderr: process.stderr },
     serveMcp: serveAgent,
+    serveHealth: async (...asked) => (await import("./surfaces/http/health.ts")).startHealth(...asked),
     ...(onAnswer === undefined ? {} : { onAnswer }),
     sign,
   });

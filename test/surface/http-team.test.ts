@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type App, listOperations, openApp } from "../../src/app/call.ts";
 import { WORKSPACE_ROLES } from "../../src/core/operation.ts";
+import { startHealth } from "../../src/surfaces/http/health.ts";
 import { runServe } from "../../src/surfaces/http/serve.ts";
 import { makeHttpSurface } from "../../src/surfaces/http/server.ts";
 import { WorldStreams } from "../../src/surfaces/http/stream.ts";
@@ -171,9 +172,65 @@ describe("a team's HTTP API", needs(postgres.reason), () => {
     expect([ready.status, await ready.text()]).toEqual([200, "ready\n"]);
     expect((await fetch(`${health}/healthz`)).status).toBe(200);
     expect((await fetch(`${health}/api/operations/jobs.list`)).status).toBe(404);
+    const metrics = await (await fetch(`${health}/metrics`)).text();
+    expect(metrics).toMatch(/^verbatim_http_requests_total\{operation="jobs.list",status="200"\} 1$/m);
+    expect(metrics).toMatch(/^verbatim_workers\{state="ready"\} 0$/m);
+    expect(metrics).toMatch(/^verbatim_ledger_unchecked_entries [1-9]\d*$/m);
+    // Every line is a comment or a sample, and no two samples have one name.
+    const samples = metrics
+      .trimEnd()
+      .split("\n")
+      .filter((line) => !line.startsWith("# TYPE "));
+    expect(
+      samples.filter((line) => !/^verbatim_[a-z_]+(?:\{[a-z]+="[^"]*"(?:,[a-z]+="[^"]*")*\})? -?[\d.e+-]+$/.test(line)),
+    ).toEqual([]);
+    expect(new Set(samples.map((line) => line.replace(/ \S+$/, ""))).size).toBe(samples.length);
     stop.abort();
     expect(await ended).toBe(0);
     expect(said.stdout + said.stderr).not.toContain("#k=");
+  });
+
+  it("has workers that say how they are, and queues that anybody may look at", { timeout: 60_000 }, async () => {
+    const job = await team.postReads("boats to count");
+    const waiting = JSON.parse(await team.must("worker", "queues", "--json")) as { queues: object[]; dead: number };
+    expect(waiting).toMatchObject({
+      queues: [{ queue: expect.stringMatching(/^read\//), ready: 1, active: 0 }],
+      dead: 0,
+    });
+    expect(await team.must("worker", "queues")).toMatch(/^queue .*\nread\/.* {2}1 {6}0 .*\n0 of 0 slots are busy\n$/);
+    expect((await team.verbatim("worker", "--health", "127.0.0.1:0")).stderr).toContain("USAGE");
+    let url = "";
+    const serveHealth: typeof startHealth = async (...asked) => {
+      const health = await startHealth(...asked);
+      ({ url } = health);
+      return health;
+    };
+    const own = openApp({
+      surface: "cli",
+      start: team.checkout,
+      env: team.env,
+      platform: process.platform,
+      serveHealth,
+    });
+    const stop = new AbortController();
+    const working = own.call("team.worker", { health: "127.0.0.1:0" }, { signal: stop.signal });
+    const read = async (path: string) => {
+      const answer = await fetch(`${url}${path}`).catch(() => null);
+      return answer === null ? "" : answer.text();
+    };
+    try {
+      while (!(await read("/metrics")).includes('verbatim_worker_items_total{kind="read",end="DONE"} 1')) {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      expect(await read("/metrics")).toMatch(/^verbatim_worker_slots 1$/m);
+      expect(await read("/readyz")).toBe("ready\n");
+      expect(await team.must("job", "status", job)).toContain("SUCCEEDED");
+    } finally {
+      stop.abort();
+      expect(await working).toMatchObject({ jobs: 1 });
+      await own.close();
+    }
+    expect(await read("/healthz")).toBe("");
   });
 
   it("is not served without a database, nor in the clear off loopback", async () => {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import type { PgBoss } from "pg-boss";
 import { VerbatimError } from "../../core/errors/index.ts";
-import type { Dispatch, DispatchRow, JobStanding, WorkItem } from "../../rooms/jobs/ports.ts";
+import type { Dispatch, DispatchRow, JobStanding, QueueRow, WorkItem } from "../../rooms/jobs/ports.ts";
 import type { PostgresReadConnection, PostgresWriteConnection } from "../sql/postgres/connection.ts";
 import type { BoundEngine } from "../sql/postgres/team-tables.ts";
 import { loadEngine } from "./load.ts";
@@ -13,6 +13,8 @@ interface EngineOptions {
   readonly schema: string;
   /** Id of the workspace whose jobs these are. */
   readonly workspace: string;
+  /** Connections at most. */
+  readonly most: number;
 }
 
 /** What a row of the queue carries: ids, never content. */
@@ -70,7 +72,7 @@ export class Engine implements Dispatch {
       reindex: false,
       useListenNotify: false,
       schedule: false,
-      max: 2,
+      max: this.#options.most,
       superviseIntervalSeconds: SUPERVISE_S,
       monitorIntervalSeconds: SUPERVISE_S,
     });
@@ -114,7 +116,8 @@ export class Engine implements Dispatch {
   async next(queues: readonly string[], signal: AbortSignal): Promise<WorkItem | null> {
     for (const queue of queues) await this.prepare(queue);
     const boss = await this.start();
-    for (let pause = FIRST_POLL_MS; !signal.aborted; pause = Math.min(2 * pause, LONGEST_POLL_MS)) {
+    // Whoever asks gets one look at every queue, however short the time was.
+    for (let pause = FIRST_POLL_MS; ; pause = Math.min(2 * pause, LONGEST_POLL_MS)) {
       for (const queue of queues) {
         const [row] = await ask(() => boss.fetch<RowData>(queue));
         if (row === undefined) continue;
@@ -125,9 +128,9 @@ export class Engine implements Dispatch {
         // Somebody put it there past the records; it is nobody's job.
         await ask(() => boss.cancel(queue, row.id));
       }
+      if (signal.aborted) return null;
       await wait(pause, undefined, { signal }).catch(() => undefined);
     }
-    return null;
   }
 
   /** The queue's statements on the connection of a transaction. */
@@ -191,6 +194,19 @@ export class Engine implements Dispatch {
     if (row === undefined) return { at: "lost", attempt: 0, code: null };
     const { attempt, code } = row;
     return { at: STANDINGS[row.state] ?? "lost", attempt, code };
+  }
+
+  /** How much waits in each queue; what is to be tried again later does not wait yet. */
+  async count(connection: PostgresReadConnection): Promise<QueueRow[]> {
+    const isReady = "state in ('created', 'retry') and start_after <= now()";
+    return connection.all<QueueRow>(
+      `select name as queue, (count(*) filter (where ${isReady}))::int as ready,
+         (count(*) filter (where state = 'active'))::int as active,
+         coalesce(extract(epoch from now() - min(greatest(created_on, start_after)) filter (where ${isReady})), 0)::float8 as oldest_s
+       from ${this.#options.schema}.job where data->>'workspace' = $1 and state < 'completed'
+       group by name order by name collate "C"`,
+      this.#options.workspace,
+    );
   }
 
   get #dead(): string {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { encodeUtf8, formatCanonical, isHash, type JsonValue, parseJson } from "../../core/canonical/index.ts";
+import { encodeUtf8, formatCanonical, isHash, isJsonObject, type JsonObject, type JsonValue, parseJson } from "../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { isGitName, parseRepoPath } from "../../core/paths/index.ts";
 import type { ContentStore, NewEntry } from "../../core/ports.ts";
@@ -9,7 +9,6 @@ import {
   isRunId,
   RUN_FILE,
   type Run,
-  type RunState,
   streamOf,
   toRepoSlug,
   WORKFLOW_RECORDS,
@@ -98,7 +97,7 @@ export async function unpackRun(
     folder.makeFolder("objects");
     await folder.writeAll(files.filter(([path]) => path !== RUN_FILE));
     const own = {
-      ...(parseJson(state[1], { file: RUN_FILE }) as unknown as RunState),
+      ...parseState(state[1]),
       repo_slug: toRepoSlug(ports.repoName, (name) => ports.crypto.sha256(name)),
       repo_root: ports.repoRoot,
       repo_id: identity.repo_id,
@@ -118,6 +117,17 @@ export async function unpackRun(
     return { kind, actor, body: moved as JsonValue };
   });
   await appendToRun(ports.store, runId, own);
+}
+
+/** RUN.json as it was; whoever opens the run holds it to its contract. */
+function parseState(bytes: Uint8Array): JsonObject {
+  try {
+    const state = parseJson(bytes, { file: RUN_FILE });
+    if (isJsonObject(state)) return state;
+  } catch (thrown) {
+    if (!isVerbatimError(thrown)) throw thrown;
+  }
+  throw refuse(`${RUN_FILE} is not what it should be`);
 }
 
 function parseHead(bytes: Uint8Array | undefined): z.infer<typeof head> {

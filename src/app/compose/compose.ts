@@ -19,7 +19,7 @@ import type { App } from "../call.ts";
 import { loadConfig } from "../config/config.ts";
 import type { Workspace } from "../config/workspace.ts";
 import type { OpenSession } from "../studio/ports.ts";
-import { type AppStore, openStores, type Stores } from "./store.ts";
+import { type AppStore, type MostConnections, openStores, type Stores } from "./store.ts";
 import { findWorkspace, userFolders } from "./workspace.ts";
 
 export type { ResolveName, UserTerminal };
@@ -133,6 +133,12 @@ export interface Background {
   inRace(race: { readonly race_id: string; readonly run_ids: readonly string[] }): void;
 }
 
+/** Says how a process is, at HOST:PORT, until it is closed; port 0 takes a free one. */
+export type ServeHealth = (
+  place: string,
+  facts: { isReady(): Promise<boolean>; metrics(lagMs: number): Promise<string> },
+) => Promise<{ readonly url: string } & AsyncDisposable>;
+
 export interface CompositionOptions {
   readonly surface: Surface;
   /** Folder from which the workspace is looked for. */
@@ -153,6 +159,8 @@ export interface CompositionOptions {
   readonly background?: Background;
   /** MCP for an agent while it runs; absent where nobody serves it. */
   readonly serveMcp?: ServeMcp;
+  /** Health of a worker; absent where nobody serves it. */
+  readonly serveHealth?: ServeHealth;
   /** Tests give their own; nobody else does. */
   readonly clock?: Clock;
   readonly ids?: Ids;
@@ -204,6 +212,7 @@ export interface Composition {
   hold(work: (signal: AbortSignal) => Promise<unknown>): void;
   /** MCP for an agent while it runs; null where nobody serves it. */
   readonly serveMcp: ServeMcp | null;
+  readonly serveHealth: ServeHealth | null;
   /** How names are resolved for commands whose network is limited. */
   readonly resolveName: ResolveName;
   /** The configuration with all defaults filled in. */
@@ -217,6 +226,8 @@ export interface Composition {
   databaseUrl(): string | undefined;
   /** Name of the workspace in it; undefined where the login has only one. */
   teamWorkspace(): string | undefined;
+  /** How many connections the database may have from this process, before the first one is made. */
+  limitConnections(most: MostConnections): void;
   /** The same over the checkout's own file, for what works on this checkout only; itself where the store is that file. */
   ownFile(): Composition;
   /** Runs maintenance on a store that nobody else has open; everything opened here is closed first. */
@@ -285,6 +296,7 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
     starting: () => callStarting(options.surface),
     hold: holdCall,
     serveMcp: options.serveMcp ?? null,
+    serveHealth: options.serveHealth ?? null,
     resolveName: options.resolveName ?? resolveName,
     config() {
       config ??= loadConfig(workspace, folders.config);
@@ -295,6 +307,7 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
     content: async (effect) => (await of.open(effect)).content,
     databaseUrl: of.databaseUrl,
     teamWorkspace: of.teamWorkspace,
+    limitConnections: (most) => of.limit(most),
     ownFile,
     async maintain(run) {
       await close();

@@ -69,6 +69,16 @@ interface StoreOptions {
   readonly crypto: SyncCrypto;
   readonly clock: Clock;
   readonly ids: Ids;
+  /** A pooler stands before the database. */
+  readonly pooled?: boolean;
+  readonly most?: MostConnections | undefined;
+}
+
+/** Connections to the database that a process may have. */
+export interface MostConnections {
+  readonly transactions: number;
+  readonly payloads: number;
+  readonly queue: number;
 }
 
 /** Where a workspace keeps what happened, opened when somebody first asks for it. */
@@ -78,6 +88,8 @@ export interface Stores {
   databaseUrl(): string | undefined;
   /** Name of the workspace in it; undefined where the login has only one. */
   teamWorkspace(): string | undefined;
+  /** What a store that is opened from now on may use. */
+  limit(most: MostConnections): void;
   /** Runs maintenance on a store that nobody else has open, this process included. */
   maintain<T>(run: (store: AppStore) => Promise<T>): Promise<T>;
   close(): Promise<void>;
@@ -117,12 +129,22 @@ export function openStores({ workspace, env, realTime, notify, ...ports }: Store
     const name = env["VERBATIM_WORKSPACE"];
     return name === "" ? undefined : name;
   };
+  const pooler = env["VERBATIM_POOLER"] ?? "";
+  if (pooler !== "" && pooler !== "transaction") {
+    throw new VerbatimError("USAGE", {
+      message: "VERBATIM_POOLER is transaction or nothing",
+      where: "VERBATIM_POOLER",
+    });
+  }
+  let most: MostConnections | undefined;
   const openReal = async (): Promise<Opened> => {
     const store = await openStore({
       path: workspace.database,
       url: databaseUrl(),
       workspace: teamWorkspace(),
       realTime,
+      pooled: pooler !== "",
+      most,
       ...ports,
     });
     const content = store.content ?? createContentStore({ folder: workspace.blobs, ...ports });
@@ -157,6 +179,9 @@ export function openStores({ workspace, env, realTime, notify, ...ports }: Store
     open,
     databaseUrl,
     teamWorkspace,
+    limit(given) {
+      most = given;
+    },
     maintain: (run) =>
       maintainStore({ path: workspace.database, url, workspace: teamWorkspace(), realTime, ...ports }, run),
     async close() {
@@ -227,10 +252,10 @@ export async function openStore(options: StoreOptions): Promise<AppStore> {
     if (engine !== null) return engine;
     throw new VerbatimError("INTERNAL", { message: "the queue was used before the store was open" });
   };
-  const team = postgresTeam(
-    (connection) => requireEngine().bind(connection),
-    (connection, row) => requireEngine().look(connection, row),
-  );
+  const team = postgresTeam((connection) => requireEngine().bind(connection), {
+    look: (connection, row) => requireEngine().look(connection, row),
+    count: (connection) => requireEngine().count(connection),
+  });
   const store = await openPostgresStore({
     url,
     crypto,
@@ -238,10 +263,17 @@ export async function openStore(options: StoreOptions): Promise<AppStore> {
     ids,
     workspace: options.workspace,
     serverTime: options.realTime ?? false,
+    pooled: options.pooled ?? false,
+    ...(options.most === undefined ? {} : { most: options.most }),
     rooms: { agents: postgresAgentRuns, context: postgresContext, jobs: postgresJobs(), world: postgresWorld, team },
   });
   const { schema, workspace_id, connectionString } = await store.place();
-  engine = new Engine({ connectionString, schema: engineSchema(schema), workspace: workspace_id });
+  engine = new Engine({
+    connectionString,
+    schema: engineSchema(schema),
+    workspace: workspace_id,
+    most: options.most?.queue ?? 2,
+  });
   const opened = engine;
   const close = async () => {
     await opened.close();

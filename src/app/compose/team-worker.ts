@@ -15,11 +15,13 @@ import {
   resendLost,
   type WorkItem,
 } from "../../rooms/jobs/index.ts";
+import { Counters, formatMetrics } from "../team/metrics.ts";
 import type { WorkerInput, WorkerReport } from "../team/ports.ts";
 import { readProgramVersion } from "./catalytic-ports.ts";
 import { type Composition, composeAlone } from "./compose.ts";
 import { createEffects, sweepWork } from "./effects.ts";
 import type { AppStore } from "./store.ts";
+import { readFigures } from "./team.ts";
 import { type RunOptions, runQueued } from "./team-agent.ts";
 import { openMirror, pickRepository, requireQueue, teamState } from "./team-jobs.ts";
 import { landBranch } from "./team-land.ts";
@@ -33,14 +35,38 @@ const FULL_PAUSE_MS = 5_000;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 5_000;
 const IDLE_MS = 1500;
+/** Four connections whatever the slots: transactions are short, and so is what the queue is asked. */
+const CONNECTIONS = { transactions: 2, payloads: 1, queue: 1 } as const;
 
 /** Works on jobs of these repositories until it is told to stop; with `once`, until no job comes for a moment. */
 export async function runWorker(composition: Composition, input: WorkerInput): Promise<WorkerReport> {
+  const counters = new Counters();
+  await using health = await startHealth(composition, input.health, counters);
+  if (health !== null) composition.notify(`health at ${health.url}`);
+  return await runUntilTold(composition, input, counters);
+}
+
+/** Says how the worker is, also while it waits for its database; null where nobody asked for that. */
+async function startHealth({ serveHealth, store }: Composition, place: string | null, counters: Counters) {
+  if (place === null) return null;
+  if (serveHealth === null) throw new VerbatimError("USAGE", { message: "nothing here serves the health of a worker" });
+  const figures = () =>
+    store("read")
+      .then(readFigures, () => null)
+      .catch(() => null);
+  return serveHealth(place, {
+    isReady: async () => (await figures()) !== null,
+    metrics: async (lag) => formatMetrics(await figures(), counters, lag),
+  });
+}
+
+async function runUntilTold(composition: Composition, input: WorkerInput, counters: Counters): Promise<WorkerReport> {
   const pauses = createPauses();
   const stop = new AbortController();
   const unlisten = composition.interrupts.listen(() => stop.abort());
   const worker = `worker/${hostname()}#${process.pid}`;
   try {
+    composition.limitConnections(CONNECTIONS);
     const store = await waitForStore(composition, input.wait_ms, stop.signal);
     if (store === null) return { worker, jobs: 0 };
     const place = await prepare(composition, store, input);
@@ -55,7 +81,7 @@ export async function runWorker(composition: Composition, input: WorkerInput): P
       `${worker} serves ${place.repositories.join(", ") || "jobs that only read"} on ${input.slots} slots`,
     );
     const jobs = await membership.hold(() =>
-      work(composition, { ...place, store, input, pauses, stop, membership, worker }),
+      work(composition, { ...place, store, input, pauses, stop, membership, worker, counters }),
     );
     if (membership.isRestored) throw new VerbatimError("STORE_RESTORED");
     return { worker, jobs };
@@ -103,6 +129,7 @@ async function prepare(composition: Composition, store: AppStore, input: WorkerI
     if (kinds.includes("agent")) queues.push(...labels.map((label) => agentQueueOf(repository.id, label)));
     if (kinds.includes("land")) queues.push(landQueueOf(repository.id));
   }
+  for (const queue of queues) await requireQueue(store).dispatch.prepare(queue);
   return { incarnation, folder, effects, mirrors, queues, repositories };
 }
 
@@ -113,6 +140,7 @@ interface Work extends Awaited<ReturnType<typeof prepare>> {
   readonly stop: AbortController;
   readonly membership: Membership;
   readonly worker: string;
+  readonly counters: Counters;
 }
 
 async function work(composition: Composition, asked: Work): Promise<number> {
@@ -209,8 +237,12 @@ class Slot {
 
   /** Works on one job; false when the worker is to end. */
   async #take(item: WorkItem, ending: AbortSignal): Promise<boolean> {
-    const { membership, composition, pauses, idle } = this.#own;
+    const { membership, composition, pauses, idle, counters } = this.#own;
+    const begun = performance.now();
     const end = await membership.busy(() => this.#work(item));
+    const kind = item.queue.split("/", 1)[0]!;
+    counters.add("verbatim_worker_items_total", { kind, end });
+    counters.add("verbatim_worker_seconds_total", { kind }, (performance.now() - begun) / 1000);
     if (end === "DONE") this.#jobs++;
     this.#broken = end === "BROKEN" ? this.#broken + 1 : 0;
     if (this.#broken < FAILURES_IN_A_ROW) return true;

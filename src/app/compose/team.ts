@@ -1,9 +1,12 @@
 import { VerbatimError } from "../../core/errors/index.ts";
 import { formatTime } from "../../core/time.ts";
 import type { Wiring } from "../operations.ts";
+import type { TeamFigures } from "../team/metrics.ts";
 import { TEAM_OPERATIONS } from "../team/operations.ts";
 import type { TeamPorts } from "../team/ports.ts";
 import { AUDIT_RECORDS, AUDIT_STREAM } from "../team/records.ts";
+
+import type { AppStore } from "./store.ts";
 
 const GONE_MS = 15_000;
 
@@ -79,6 +82,10 @@ export const wiring: Wiring<typeof TEAM_OPERATIONS> = {
         const found = tokens.find(({ token_sha256, state }) => token_sha256 === hash && state === "good");
         return found === undefined ? null : { name: found.name, role: found.role };
       },
+      async figures() {
+        requireUrl(databaseUrl());
+        return readFigures(await composition.store("read"));
+      },
       async listWorkers() {
         requireUrl(databaseUrl());
         const rows = await (await composition.store("read")).read(({ team }) => team!.workers());
@@ -98,6 +105,32 @@ export const wiring: Wiring<typeof TEAM_OPERATIONS> = {
     };
   },
 };
+
+/** What the records and the queue of a team say of themselves. */
+export async function readFigures(store: AppStore): Promise<TeamFigures> {
+  return store.read(async ({ team, ledger }) => {
+    const rows = await team!.queues();
+    const isDead = ({ queue }: (typeof rows)[number]) => queue.startsWith("dead/");
+    const workers = { ready: 0, paused: 0, draining: 0, gone: 0 };
+    const all = await team!.workers();
+    for (const { state, silent_ms } of all) workers[silent_ms > GONE_MS ? "gone" : state]++;
+    const here = all.filter(({ silent_ms }) => silent_ms <= GONE_MS);
+    const entries = await ledger.size();
+    const [checkpoint] = await ledger.browse({ streams: ["trust"], kinds: ["CHECKPOINT"], limit: 1 });
+    const runs: Record<string, number> = {};
+    for (const { state, n } of await team!.queued.tally()) runs[state] = n;
+    return {
+      queues: rows.filter((row) => !isDead(row)),
+      dead: rows.filter(isDead).reduce((sum, { ready }) => sum + ready, 0),
+      workers,
+      slots: here.reduce((sum, { slots }) => sum + slots, 0),
+      busy: here.reduce((sum, { busy }) => sum + busy, 0),
+      entries,
+      unchecked: entries - (checkpoint === undefined ? 0 : checkpoint.index + 1),
+      runs,
+    };
+  });
+}
 
 function requireUrl(url: string | undefined): string {
   if (url !== undefined) return url;

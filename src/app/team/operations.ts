@@ -3,6 +3,7 @@ import { uuid } from "../../core/contracts/index.ts";
 import { defineOperation, LOCAL_SURFACES } from "../../core/operation.ts";
 import { repositoryName, workspaceName } from "./names.ts";
 import { type TeamPorts, WORK_KINDS } from "./ports.ts";
+import { QUEUE_OPERATIONS } from "./queue-operations.ts";
 import { TOKEN_OPERATIONS } from "./token-operations.ts";
 
 const login = z
@@ -120,13 +121,19 @@ const worker = defineOperation({
       .max(200)
       .default([])
       .describe("A host that agents may reach besides those of their profile; repeatable."),
+    health: z
+      .string()
+      .max(300)
+      .optional()
+      .describe("Address HOST:PORT for /healthz, /readyz and /metrics, which ask for no token (default: none)."),
   }),
   output: z.strictObject({ worker: z.string(), jobs: z.int() }),
   run: (
     ports: TeamPorts,
-    { repository, label: labels, slots, once, grace, min_free, wait, kinds, agent_env, agent_host },
+    { repository, label: labels, slots, once, grace, min_free, wait, kinds, agent_env, agent_host, health },
   ) =>
     ports.work({
+      health: health ?? null,
       kinds,
       agent_env,
       agent_hosts: agent_host,
@@ -188,5 +195,6 @@ export const TEAM_OPERATIONS = [
   worker,
   workerList,
   workerDrain,
+  ...QUEUE_OPERATIONS,
   ...TOKEN_OPERATIONS,
 ] as const;

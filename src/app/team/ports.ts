@@ -1,3 +1,5 @@
+import type { TeamFigures } from "./metrics.ts";
+
 /** A workspace as it was made or found, and the logins of the database that work in it. */
 export interface AddedWorkspace {
   readonly where: string;
@@ -33,6 +35,8 @@ export interface WorkerInput {
   /** How long the database may be away when it starts. */
   readonly wait_ms: number;
   readonly kinds: readonly WorkKind[];
+  /** Where it says how it is; null: nowhere. */
+  readonly health: string | null;
   /** Variables of the worker that agents get, and hosts they may reach besides those of their profile. */
   readonly agent_env: readonly string[];
   readonly agent_hosts: readonly string[];
@@ -78,6 +82,7 @@ export interface TeamPorts {
   addRepository(name: string, remote: string, branch: string): Promise<Repository & { readonly existing: boolean }>;
   listRepositories(): Promise<readonly Repository[]>;
   work(input: WorkerInput): Promise<WorkerReport>;
+  figures(): Promise<TeamFigures>;
   listWorkers(): Promise<readonly ListedWorker[]>;
   /** WORKER_UNKNOWN. */
   drainWorker(name: string): Promise<void>;

@@ -46,6 +46,7 @@ export type {
   Pauses,
   QueuedResult,
   QueuedRow,
+  QueueRow,
   RepositoryRow,
   StepFailure,
   TeamReader,

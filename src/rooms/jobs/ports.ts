@@ -14,6 +14,7 @@ export type {
   DispatchRow,
   JobStanding,
   NewDispatch,
+  QueueRow,
   RepositoryRow,
   TeamReader,
   TeamWriter,

@@ -1,6 +1,6 @@
 import { CommanderError } from "commander";
 import { type App, openApp } from "../../app/call.ts";
-import type { ResolveName, ServeMcp } from "../../app/compose/compose.ts";
+import type { ResolveName, ServeHealth, ServeMcp } from "../../app/compose/compose.ts";
 import { formatCanonical } from "../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import type { ProgressStep } from "../../core/ports.ts";
@@ -22,6 +22,8 @@ export interface CliEnvironment {
   readonly streams: Streams;
   /** MCP for an agent while it runs; another surface serves it. */
   readonly serveMcp?: ServeMcp;
+  /** Says how a worker is; another surface serves it. */
+  readonly serveHealth?: ServeHealth;
   /** Tests give their own; nobody else does. */
   readonly resolveName?: ResolveName;
   /** Told what an operation answered, for whoever starts another surface with it. */
@@ -112,6 +114,7 @@ async function runLine(
     terminal: io.flags.json ? null : findUserTerminal(world.streams, () => process.kill(process.pid, "SIGINT")),
     notify: (text) => io.note(text),
     ...(world.serveMcp === undefined ? {} : { serveMcp: world.serveMcp }),
+    ...(world.serveHealth === undefined ? {} : { serveHealth: world.serveHealth }),
     ...(world.resolveName === undefined ? {} : { resolveName: world.resolveName }),
     // With --json standard output belongs to the one JSON value.
     onOutput: (stream, bytes) => {

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { type App, openApp } from "../../app/call.ts";
+import { Counters, formatMetrics, type TeamFigures } from "../../app/team/metrics.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { startHealth } from "./health.ts";
 import { startHttp } from "./server.ts";
@@ -41,7 +42,8 @@ for them; it neither runs commands nor changes files. VERBATIM_DATABASE_URL name
   --tls-key F     its private key, in PEM, that no other user can read
   --public-url U  address that people open, such as https://verbatim.example.org: of a proxy
                   with TLS in front of this server, or of the name in the certificate
-  --health H:P    address for /healthz and /readyz, which ask for no token (default: none)
+  --health H:P    address for /healthz, /readyz and /metrics, which ask for no token
+                  (default: none)
   --wait S        seconds to wait for the database at the start (default: ${DEFAULT_WAIT_S})
   --no-web        serves the small built-in page instead of the Studio
 
@@ -78,7 +80,14 @@ async function serve(world: ServeEnvironment): Promise<number> {
     platform: world.platform,
     notify: (text) => void world.stderr.write(`${text}\n`),
   });
-  await using health = options.health === null ? null : await startHealth(app, options.health);
+  const counters = new Counters();
+  await using health =
+    options.health === null
+      ? null
+      : await startHealth(options.health, {
+          isReady: async () => (await readFigures(app)) !== null,
+          metrics: async (lag) => formatMetrics(await readFigures(app), counters, lag),
+        });
   if (health !== null) world.stderr.write(`health at ${health.url}\n`);
   if (!(await waitForDatabase(app, world, options.waitMs))) return 0;
   await using http = await startHttp({
@@ -87,6 +96,10 @@ async function serve(world: ServeEnvironment): Promise<number> {
     version: world.version,
     studio: options.web ? world.pages : undefined,
     onlyQueues: true,
+    observe(operation, status, ms) {
+      counters.add("verbatim_http_requests_total", { operation, status: String(status) });
+      counters.add("verbatim_http_seconds_total", { operation }, ms / 1000);
+    },
     noStart: true,
     ...options.listen,
     log: logTo(world),
@@ -94,6 +107,11 @@ async function serve(world: ServeEnvironment): Promise<number> {
   world.stdout.write(`${options.listen.publicUrl ?? http.url}\n`);
   await untilAborted(world.signal);
   return 0;
+}
+
+/** Null when the store does not answer, or its schema is not the one this program works with. */
+async function readFigures(app: App): Promise<TeamFigures | null> {
+  return app.call("team.queues", {}).catch(() => null);
 }
 
 /** Waits for a database that does not answer yet; false when the server was told to stop meanwhile. */
@@ -116,7 +134,7 @@ async function waitForDatabase(app: App, { signal, stderr }: ServeEnvironment, w
 interface ServeOptions {
   readonly listen: TransportOptions & { readonly port: number };
   readonly folder: string | undefined;
-  readonly health: { readonly host: string; readonly port: number } | null;
+  readonly health: string | null;
   readonly waitMs: number;
   readonly web: boolean;
   readonly help: boolean;
@@ -143,7 +161,7 @@ function readOptions(argv: readonly string[]): ServeOptions {
     return {
       listen: { port: toPort(values.port), host, tlsCert, tlsKey, publicUrl },
       folder: values.C,
-      health: values.health === undefined ? null : toAddress(values.health),
+      health: values.health ?? null,
       waitMs: toSeconds(values.wait) * 1000,
       web: !values["no-web"],
       help: values.help,
@@ -163,11 +181,4 @@ function toPort(text: string): number {
 function toSeconds(text: string): number {
   if (!/^\d{1,6}$/.test(text)) throw new TypeError(`${text} is not a number of seconds`);
   return Number(text);
-}
-
-/** HOST:PORT; an address with colons stands in brackets. */
-function toAddress(text: string): { readonly host: string; readonly port: number } {
-  const found = /^(?:\[([0-9a-f:]+)\]|([^\s:[\]]+)):(\d{1,5})$/i.exec(text);
-  if (found === null) throw new TypeError(`${text} is not an address like 127.0.0.1:9464`);
-  return { host: found[1] ?? found[2]!, port: toPort(found[3]!) };
 }

@@ -46,6 +46,8 @@ interface HttpOptions extends AccessOptions, TransportOptions {
   readonly studio?: string | undefined;
   /** The server of a team: it posts jobs and waits for them, and neither runs commands nor changes files. */
   readonly onlyQueues?: boolean;
+  /** Told how each operation was answered, and how long that took. */
+  readonly observe?: (operation: string, status: number, ms: number) => void;
   /** Told about failures that the caller must not see. */
   readonly log?: (thrown: unknown) => void;
 }
@@ -116,6 +118,7 @@ export async function makeHttpSurface(
     events = new Events(app, sessions, tasks, log),
     starting = () => "off",
     onlyQueues = false,
+    observe,
   }: Omit<HttpOptions, "port" | keyof AccessOptions | keyof TransportOptions> & {
     readonly host: string;
     readonly transport?: Transport;
@@ -186,6 +189,16 @@ export async function makeHttpSurface(
   const rights: Rights = new Map(operations.map(({ name, who }) => [name, who]));
   const { hono: worlds, routes } = worldRoutes(app, streams, rights);
   hono.route("/api/worlds", worlds);
+  if (observe !== undefined) {
+    hono.use("/api/operations/:name", async (call, next) => {
+      const begun = performance.now();
+      await next();
+      const name = call.req.param("name");
+      // Names come from outside; only those there are become labels.
+      const known = operations.some((one) => one.name === name) ? name : "unknown";
+      observe(known, call.res.status, performance.now() - begun);
+    });
+  }
   hono.post("/api/operations/:name", async (call) => {
     const caller = call.get("caller");
     const name = call.req.param("name");

@@ -2,7 +2,7 @@
 import { Mirror } from "../../../src/adapters/git/mirror.ts";
 import { openApp } from "../../../src/app/call.ts";
 
-const [folder = "", point = "never", nth = "1"] = process.argv.slice(2);
+const [folder = "", point = "never", nth = "1", slots = "1"] = process.argv.slice(2);
 let left = Number(nth);
 
 function passing(name: string): void {
@@ -30,5 +30,5 @@ Mirror.prototype.readRef = async function (this: Mirror, ref) {
 
 const app = openApp({ surface: "cli", start: folder, env: process.env, platform: process.platform });
 console.log("ready");
-await app.call("team.worker", {});
+await app.call("team.worker", { slots: Number(slots) });
 await app.close();

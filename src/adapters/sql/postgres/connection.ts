@@ -44,12 +44,15 @@ export class TransactionConnection implements PostgresWriteConnection {
   readonly #client: pg.ClientBase;
   readonly #lease: TransactionGuard;
   readonly #where: string;
+  readonly #named: boolean;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(client: pg.ClientBase, lease: TransactionGuard, where: string) {
+  /** Not `named`: a pooler gives each transaction to another session, which knows no statement of ours by its name. */
+  constructor(client: pg.ClientBase, lease: TransactionGuard, where: string, named = true) {
     this.#client = client;
     this.#lease = lease;
     this.#where = where;
+    this.#named = named;
   }
 
   async run(sql: string, ...values: PostgresValue[]): Promise<number> {
@@ -80,9 +83,11 @@ export class TransactionConnection implements PostgresWriteConnection {
     readonly text: string;
     readonly values: readonly PostgresValue[];
   }): Promise<pg.QueryResult<Record<string, unknown>>> {
+    const { name, text } = query;
+    const statement = this.#named ? { name, text } : { text };
     return this.#enqueue(async () => {
       for (const value of query.values) requireStorable(value);
-      return this.#client.query<Record<string, unknown>>({ ...query, values: [...query.values] });
+      return this.#client.query<Record<string, unknown>>({ ...statement, values: [...query.values] });
     });
   }
 

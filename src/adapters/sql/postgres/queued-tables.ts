@@ -62,6 +62,12 @@ class PostgresQueuedReader<C extends PostgresReadConnection> implements QueuedRe
     return (await this.#landings("land_id", landId))[0] ?? null;
   }
 
+  async tally(): Promise<{ state: string; n: number }[]> {
+    const sql = `select coalesce(s.state, 'open') as state, count(*)::int as n
+      from agent_request r left join agent_result s on s.run_id = r.run_id group by 1 order by 1`;
+    return this.connection.all<{ state: string; n: number }>(sql);
+  }
+
   async refs(): Promise<string[]> {
     const sql = `select ref from effect_intent union select ref from agent_result where ref is not null
       union select ref from job_dispatch where ref is not null`;

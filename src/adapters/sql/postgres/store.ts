@@ -42,6 +42,10 @@ interface PostgresStoreOptions<D extends PostgresRooms> {
   readonly serverTime?: boolean;
   /** Milliseconds to wait for a lock of another process before it is STORE_BUSY; 10 s without it. */
   readonly busyMs?: number;
+  /** A pooler between gives each transaction to whichever session is free. */
+  readonly pooled?: boolean;
+  /** How many connections at most: for transactions, and for payloads. */
+  readonly most?: { readonly transactions: number; readonly payloads: number };
   /** Only tests of migrations give others than the product's. */
   readonly migrations?: readonly PostgresMigration[];
 }
@@ -71,7 +75,7 @@ export interface PostgresStore<D extends PostgresRooms> extends Store<ReadTransa
 }
 
 const BUSY_MS = 10_000;
-const MAX_TRANSACTIONS = 8;
+const MAX_TRANSACTIONS = 6;
 // Payloads have connections of their own: a transaction that waits for one must not starve behind other transactions.
 const MAX_PAYLOADS = 2;
 const MAX_ATTEMPTS = 6;
@@ -140,6 +144,7 @@ class ServerStore<D extends PostgresRooms> implements PostgresStore<D> {
   readonly #prepared: Place;
   readonly #as: WorksAs;
   readonly #version: number;
+  readonly #isPooled: boolean;
   readonly #ports: { readonly crypto: SyncCrypto; readonly clock: Clock; readonly serverTime: boolean };
   readonly #keeper = new TransactionKeeper();
   readonly #transactions: ConnectionPool;
@@ -154,8 +159,10 @@ class ServerStore<D extends PostgresRooms> implements PostgresStore<D> {
     this.#as = { role: prepared.role.name, workspace: prepared.id };
     this.#version = version;
     this.#ports = { crypto: options.crypto, clock: options.clock, serverTime: options.serverTime ?? false };
-    this.#transactions = new ConnectionPool(address, this.#as, MAX_TRANSACTIONS);
-    this.#payloads = new ConnectionPool(address, this.#as, MAX_PAYLOADS);
+    this.#isPooled = options.pooled ?? false;
+    const { transactions, payloads } = options.most ?? { transactions: MAX_TRANSACTIONS, payloads: MAX_PAYLOADS };
+    this.#transactions = new ConnectionPool(address, this.#as, transactions);
+    this.#payloads = new ConnectionPool(address, this.#as, payloads);
     this.buildLock = createPostgresBuildLock(this.#transactions);
     this.content = new PostgresContentStore(this.#payloads, this.#ports, address.where);
     const rooms = Object.entries(options.rooms ?? {});
@@ -220,7 +227,7 @@ class ServerStore<D extends PostgresRooms> implements PostgresStore<D> {
   }
 
   #bind(client: pg.PoolClient, lease: TransactionGuard): TransactionConnection {
-    return new TransactionConnection(client, lease, this.#address.where);
+    return new TransactionConnection(client, lease, this.#address.where, !this.#isPooled);
   }
 
   async #commit(client: pg.PoolClient): Promise<void> {

@@ -5,6 +5,7 @@ import type {
   NewDispatch,
   QueuedReader,
   QueuedWriter,
+  QueueRow,
   RepositoryRow,
   TeamReader,
   TeamWriter,
@@ -33,8 +34,11 @@ export interface BoundEngine {
   revive(jobId: string): Promise<void>;
 }
 
-/** What the queue says of one job, on the connection of a reader. */
-export type LookAtQueue = (connection: PostgresReadConnection, row: DispatchRow) => Promise<JobStanding>;
+/** What the queue says of one job and of all, on the connection of a reader. */
+export interface LookAtQueue {
+  look(connection: PostgresReadConnection, row: DispatchRow): Promise<JobStanding>;
+  count(connection: PostgresReadConnection): Promise<QueueRow[]>;
+}
 
 /** Binds the queue to a transaction. */
 export type BindEngine = (connection: PostgresWriteConnection) => BoundEngine;
@@ -95,7 +99,11 @@ class PostgresTeamReader<C extends PostgresReadConnection> implements TeamReader
   }
 
   standing(row: DispatchRow): Promise<JobStanding> {
-    return this.#look(this.connection, row);
+    return this.#look.look(this.connection, row);
+  }
+
+  queues(): Promise<QueueRow[]> {
+    return this.#look.count(this.connection);
   }
 
   async tokens(): Promise<TokenRow[]> {

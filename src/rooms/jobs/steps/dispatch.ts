@@ -74,7 +74,17 @@ export interface TokenRow {
   readonly state: "good" | "expired" | "revoked";
 }
 
+/** How many things wait in a queue, and since when the oldest of them could be taken. */
+export interface QueueRow {
+  readonly queue: string;
+  readonly ready: number;
+  readonly active: number;
+  readonly oldest_s: number;
+}
+
 export interface TeamReader {
+  /** The queues of the workspace that have something in them, by name; dead letters are one of them. */
+  queues(): Promise<QueueRow[]>;
   /** Agent runs that workers were asked for, and branches that are to be merged. */
   readonly queued: QueuedReader;
   /** Made new by a restore; part of every name made afterwards. */

@@ -74,6 +74,8 @@ export interface QueuedReader {
   /** Ids that begin or end so. */
   findRuns(text: string): Promise<string[]>;
   landing(landId: string): Promise<LandRow | null>;
+  /** How many runs stand where; those that have not ended are `open`. */
+  tally(): Promise<{ readonly state: string; readonly n: number }[]>;
   /** Every branch of ours that the records know. */
   refs(): Promise<string[]>;
   /** What was asked about a job or a run, oldest first. */

@@ -25,6 +25,30 @@ function renderWorkers(workers: readonly Listed[], io: Io): void {
   for (const line of formatTable(columns, rows, io.width)) io.line(line);
 }
 
+const queues = defineVerb("team.queues", {
+  path: ["queues"],
+  examples: ["verbatim worker queues", "verbatim worker queues --json"],
+  render({ queues: rows, dead, slots, busy }, io) {
+    const columns = [
+      { title: "queue", shrink: true },
+      { title: "ready", align: "right" },
+      { title: "taken", align: "right" },
+      { title: "oldest", align: "right" },
+    ] as const;
+    const cells = rows.map((row) => [
+      row.queue,
+      String(row.ready),
+      String(row.active),
+      `${Math.round(row.oldest_s)} s`,
+    ]);
+    if (rows.length > 0) for (const line of formatTable(columns, cells, io.width)) io.line(line);
+    else io.line("nothing waits");
+    io.line(`${busy} of ${slots} slots are busy`);
+    if (dead > 0)
+      io.line(io.paint.bad(`${dead} used up their retries: see verbatim job list, then verbatim job retry JOB`));
+  },
+});
+
 export const noun: Noun = {
   verbs: [
     defineVerb("team.worker", {
@@ -39,6 +63,7 @@ export const noun: Noun = {
         kinds: { value: "KIND" },
         agent_env: { value: "NAME" },
         agent_host: { value: "H[:PORT]" },
+        health: { value: "H:P" },
       },
       examples: ["verbatim worker --repository harbour --slots 2", "verbatim worker --once"],
       render: ({ worker, jobs }, io) => io.line(`${worker} ended; ${jobs} ${jobs === 1 ? "job" : "jobs"} done`),
@@ -51,6 +76,7 @@ export const noun: Noun = {
         else io.line("no worker is there: verbatim worker --repository NAME");
       },
     }),
+    queues,
     defineVerb("team.worker-drain", {
       path: ["drain"],
       args: [{ field: "name", label: "NAME" }],
