@@ -314,6 +314,8 @@ export interface StudioMethods {
 export interface TeamMethods {
   /** Says whose token a hash belongs to, and what it may do; nobody's where it is not good. */
   readonly authorize: Method<"team.authorize">;
+  /** Says what waits for the workers of a team, and for how long. */
+  readonly queues: Method<"team.queues">;
   /** Registers a git repository with a workspace, so that jobs can change its files. */
   readonly repositoryAdd: Method<"team.repository-add">;
   /** Lists the repositories of a workspace. */

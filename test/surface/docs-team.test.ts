@@ -20,7 +20,7 @@ describe("docs/guides/team.md", needs(postgres.reason), () => {
         VERBATIM_STATE: join(folder, "state"),
       };
       const notes = /^created .*\.verbatim\n/gm;
-      expect(runGuide(page, folder, "harbour", { env, notes })).toBe(13);
+      expect(runGuide(page, folder, "harbour", { env, notes })).toBe(17);
     } finally {
       rmSync(folder, { recursive: true, force: true });
       await database.drop();

@@ -59,6 +59,7 @@ const ANSWERS: Readonly<Record<string, readonly Answer[]>> = {
   "agent check": [
     [0, { ok: true }],
     [1, { ok: false }],
+  ],
   "agent land": [
     [0, { state: "landed" }],
     [1, { state: "refused" }],

@@ -118,6 +118,49 @@ describe("a team's HTTP API", needs(postgres.reason), () => {
     for (const token of Object.values(tokens)) expect(JSON.stringify(stored)).not.toContain(token.slice(3));
   });
 
+  it("has workers that say how they are, and queues that anybody may look at", { timeout: 60_000 }, async () => {
+    const job = await team.postReads("boats to count");
+    const waiting = JSON.parse(await team.must("worker", "queues", "--json")) as { queues: object[]; dead: number };
+    expect(waiting).toMatchObject({
+      queues: [{ queue: expect.stringMatching(/^read\//), ready: 1, active: 0 }],
+      dead: 0,
+    });
+    expect(await team.must("worker", "queues")).toMatch(/^queue .*\nread\/.* {2}1 {6}0 .*\n0 of 0 slots are busy\n$/);
+    expect((await team.verbatim("worker", "--health", "127.0.0.1:0")).stderr).toContain("USAGE");
+    let url = "";
+    const serveHealth: typeof startHealth = async (...asked) => {
+      const health = await startHealth(...asked);
+      ({ url } = health);
+      return health;
+    };
+    const own = openApp({
+      surface: "cli",
+      start: team.checkout,
+      env: team.env,
+      platform: process.platform,
+      serveHealth,
+    });
+    const stop = new AbortController();
+    const working = own.call("team.worker", { health: "127.0.0.1:0" }, { signal: stop.signal });
+    const read = async (path: string) => {
+      const answer = await fetch(`${url}${path}`).catch(() => null);
+      return answer === null ? "" : answer.text();
+    };
+    try {
+      while (!(await read("/metrics")).includes('verbatim_worker_items_total{kind="read",end="DONE"} 1')) {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      expect(await read("/metrics")).toMatch(/^verbatim_worker_slots 1$/m);
+      expect(await read("/readyz")).toBe("ready\n");
+      expect(await team.must("job", "status", job)).toContain("SUCCEEDED");
+    } finally {
+      stop.abort();
+      expect(await working).toMatchObject({ jobs: 1 });
+      await own.close();
+    }
+    expect(await read("/healthz")).toBe("");
+  });
+
   it("is closed to a token that is revoked, over, or of another workspace, also in a session", async () => {
     const path = "/api/operations/jobs.list";
     const mira = (await team.must("token", "add", "mira", "--role", "reader")).trim();
@@ -188,49 +231,6 @@ describe("a team's HTTP API", needs(postgres.reason), () => {
     stop.abort();
     expect(await ended).toBe(0);
     expect(said.stdout + said.stderr).not.toContain("#k=");
-  });
-
-  it("has workers that say how they are, and queues that anybody may look at", { timeout: 60_000 }, async () => {
-    const job = await team.postReads("boats to count");
-    const waiting = JSON.parse(await team.must("worker", "queues", "--json")) as { queues: object[]; dead: number };
-    expect(waiting).toMatchObject({
-      queues: [{ queue: expect.stringMatching(/^read\//), ready: 1, active: 0 }],
-      dead: 0,
-    });
-    expect(await team.must("worker", "queues")).toMatch(/^queue .*\nread\/.* {2}1 {6}0 .*\n0 of 0 slots are busy\n$/);
-    expect((await team.verbatim("worker", "--health", "127.0.0.1:0")).stderr).toContain("USAGE");
-    let url = "";
-    const serveHealth: typeof startHealth = async (...asked) => {
-      const health = await startHealth(...asked);
-      ({ url } = health);
-      return health;
-    };
-    const own = openApp({
-      surface: "cli",
-      start: team.checkout,
-      env: team.env,
-      platform: process.platform,
-      serveHealth,
-    });
-    const stop = new AbortController();
-    const working = own.call("team.worker", { health: "127.0.0.1:0" }, { signal: stop.signal });
-    const read = async (path: string) => {
-      const answer = await fetch(`${url}${path}`).catch(() => null);
-      return answer === null ? "" : answer.text();
-    };
-    try {
-      while (!(await read("/metrics")).includes('verbatim_worker_items_total{kind="read",end="DONE"} 1')) {
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
-      expect(await read("/metrics")).toMatch(/^verbatim_worker_slots 1$/m);
-      expect(await read("/readyz")).toBe("ready\n");
-      expect(await team.must("job", "status", job)).toContain("SUCCEEDED");
-    } finally {
-      stop.abort();
-      expect(await working).toMatchObject({ jobs: 1 });
-      await own.close();
-    }
-    expect(await read("/healthz")).toBe("");
   });
 
   it("is not served without a database, nor in the clear off loopback", async () => {

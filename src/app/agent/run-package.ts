@@ -1,5 +1,13 @@
 import { z } from "zod";
-import { encodeUtf8, formatCanonical, isHash, isJsonObject, type JsonObject, type JsonValue, parseJson } from "../../core/canonical/index.ts";
+import {
+  encodeUtf8,
+  formatCanonical,
+  isHash,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from "../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { isGitName, parseRepoPath } from "../../core/paths/index.ts";
 import type { ContentStore, NewEntry } from "../../core/ports.ts";

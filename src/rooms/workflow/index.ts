@@ -88,7 +88,6 @@ export { LANDING_COMMIT_VERSION, type LandingCommit } from "./contracts/commit.t
 export { WORKFLOW_CONTRACTS } from "./contracts/index.ts";
 export { LANDING, type LandedFile, type Landing } from "./contracts/landing.ts";
 export { WORKFLOW_RECORDS, type WorkflowRecord } from "./contracts/records.ts";
-export { WORKFLOW_RECORDS } from "./contracts/records.ts";
 export { expandTemplate, formatArgv, splitWords, type TemplateValues } from "./dispatch/argv-template.ts";
 export { describeStep } from "./dispatch/describe-step.ts";
 export { findNextStep, type NextStep, PATCH_FILE, type RunView } from "./dispatch/next-step.ts";

@@ -20,7 +20,7 @@ import { workersMigration } from "./0019-workers.ts";
 import { agentRunCostMigration } from "./0020-agent-run-cost.ts";
 import { accessTokensMigration } from "./0021-access-tokens.ts";
 import { worldPlayMigration } from "./0022-world-play.ts";
-import { queuedRunsMigration } from "./0022-queued-runs.ts";
+import { queuedRunsMigration } from "./0023-queued-runs.ts";
 
 /** All migrations by ascending version. A room has one number for good; a store applies those it lacks. */
 export const SQLITE_MIGRATIONS: readonly SqliteMigration[] = [

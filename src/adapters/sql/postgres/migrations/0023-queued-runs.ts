@@ -5,7 +5,7 @@ const commit = "~ '^[0-9a-f]{40}([0-9a-f]{24})?$'";
 
 /** Agent runs that workers are asked for, and branches that are to be merged. */
 export const queuedRunsMigration: PostgresMigration = {
-  version: 22,
+  version: 23,
   name: "queued-runs",
   sql: (s) => `
 create table ${s}.agent_request (
