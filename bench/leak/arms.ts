@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text as readBody } from "node:stream/consumers";
+import { sortedByCodePoint } from "../../src/core/canonical/index.ts";
 import { openWorkspace } from "../../src/index.ts";
 import { type LeakStory, MADE_UP } from "./story.ts";
 
@@ -28,7 +29,8 @@ export interface BeatResult {
 const SILENCE = " ";
 
 /** Says to the whole room every made-up word in its prompt. */
-export const parrot: Ask = async (_system, user) => [...new Set(user.match(MADE_UP))].sort().join(" ") || SILENCE;
+export const parrot: Ask = async (_system, user) =>
+  sortedByCodePoint(new Set(user.match(MADE_UP))).join(" ") || SILENCE;
 
 /** Everything in one prompt; with `tagged` each line says who knows it, and the model is told to keep that. */
 export async function playOpenly(story: LeakStory, ask: Ask, tagged: boolean): Promise<BeatResult[]> {

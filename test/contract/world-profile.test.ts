@@ -213,8 +213,8 @@ it("the command ends with 1 when a chat failed, writes the report, and follows n
   });
   const report = JSON.parse(
     (await runHere(["world", "import-profile", folder, "--preview", "--json"], { cwd })).stdout,
-  );
-  expect(report.files.find(({ path }: { path: string }) => path.endsWith("linked.jsonl"))).toMatchObject({
+  ) as { readonly files: readonly { readonly path: string }[] };
+  expect(report.files.find(({ path }) => path.endsWith("linked.jsonl"))).toMatchObject({
     kind: "link",
     outcome: "LEFT",
     sha256: null,

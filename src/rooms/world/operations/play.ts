@@ -161,7 +161,12 @@ const preview = defineOperation({
       throw new VerbatimError("USAGE", { message: "give either an envelope or a text" });
     }
     const shown = await room.beats.preview(worldId, (envelope ?? null) as JsonValue, text ?? null, isWhole);
-    return JSON.parse(JSON.stringify(shown)) as never;
+    const passes = shown.passes.map(({ messages: sent, parts, ...pass }) => ({
+      ...pass,
+      parts: parts.map((part) => ({ ...part })),
+      ...(sent === undefined ? {} : { messages: sent.map(({ role, content }) => ({ role, content })) }),
+    }));
+    return { ...shown, passes, due: [...shown.due] };
   },
 });
 

@@ -1,4 +1,4 @@
-import { formatCanonical } from "../../../core/canonical/index.ts";
+import { formatCanonical, type JsonObject, sortedByCodePoint, toJson } from "../../../core/canonical/index.ts";
 import { keptOf, parseState, storyOf } from "../history/state.ts";
 import type { WorldPorts, WorldReadTransaction } from "../operations/ports.ts";
 import { formatInstant } from "../time/instant.ts";
@@ -21,7 +21,7 @@ export interface Surroundings {
   /** Versions of its story, for the operator and the owner. */
   readonly versions: readonly { readonly of: string; readonly version_no: number }[];
   /** Settings by name, for the owner. */
-  readonly settings: Readonly<Record<string, unknown>>;
+  readonly settings: JsonObject;
   /** Number of the newest model call, for the owner. */
   readonly last_call: number;
 }
@@ -66,7 +66,7 @@ export async function readSurroundings(
     versions: knowsVersions
       ? (await tx.world.versions(story, null)).map(({ of_request_id: of, version_no }) => ({ of, version_no }))
       : [],
-    settings: reader === "owner" ? state.settings : {},
+    settings: reader === "owner" ? toJson({ ...state.settings }) : {},
     last_call: reader === "owner" ? await tx.world.lastCall(world.number) : 0,
   };
 }
@@ -95,9 +95,10 @@ export async function toEvents(
   }
   if (before.settings !== after.settings) {
     const names = [...new Set([...Object.keys(before.settings), ...Object.keys(after.settings)])];
-    const text = (all: Surroundings["settings"], name: string) =>
-      formatCanonical({ value: (all[name] ?? null) as never });
-    const changed = names.filter((name) => text(before.settings, name) !== text(after.settings, name)).sort();
+    const text = (all: JsonObject, name: string) => formatCanonical({ value: all[name] ?? null });
+    const changed = sortedByCodePoint(
+      names.filter((name) => text(before.settings, name) !== text(after.settings, name)),
+    );
     if (changed.length > 0) events.push({ event: "settings", data: { changed } });
   }
   if (after.last_call > before.last_call) {
