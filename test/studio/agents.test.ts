@@ -114,7 +114,7 @@ it("allows what it shows, starts it, sends back what was shown byte for byte, an
 
 it("offers only what was allowed to whoever came with the token, and takes one of a race", async () => {
   bench.write("lamp.txt", "The lamp of the harbour\noff\nby day\n");
-  bench.git("commit", "-qam", "off again");
+  bench.git("commit", "-qam", "off again", "--allow-empty");
   const { window, watched, page } = await enter(bench, server, "/runs/new?goal=Fill%20the%20lamp");
   await page.getByText("Allow it in a terminal on that machine: verbatim agent commands --allow racer").waitFor();
   expect(await page.getByRole("radio").count()).toBe(2);
