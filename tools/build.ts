@@ -7,6 +7,7 @@ import { buildStudio, studioInputs } from "./build-studio.ts";
 import { bundle, readPackages, TREESHAKE } from "./bundle.ts";
 import { bundleCli, CLI_BUNDLED } from "./bundle-cli.ts";
 import { SCRIPTS_INLINED } from "./inline-scripts.ts";
+import { pruneTypes } from "./prune-types.ts";
 import { ROOT } from "./stages.ts";
 
 /** Files directly under src/ that become modules to import, where they exist. The command line is built apart. */
@@ -141,6 +142,8 @@ async function declare(target: string): Promise<void> {
   const tsc = join(ROOT, "node_modules/.bin/tsc");
   const args = ["-p", "tsconfig.build.json", "--outDir", join(target, "types")];
   await run(tsc, args, "the type declarations do not build");
+  const entries = [...ENTRIES, ...TYPES_ONLY].filter((name) => existsSync(join(ROOT, `src/${name}.ts`)));
+  pruneTypes(join(target, "types"), entries);
 }
 
 async function run(command: string, args: readonly string[], failure: string): Promise<void> {
@@ -166,6 +169,7 @@ function hashInputs(): string {
     "tools/bundle.ts",
     "tools/bundle-cli.ts",
     "tools/inline-scripts.ts",
+    "tools/prune-types.ts",
     "tools/cli-use.cjs",
     "tools/hook-use.cjs",
     "tools/replace-stream.cjs",

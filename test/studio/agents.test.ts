@@ -139,8 +139,8 @@ it("offers only what was allowed to whoever came with the token, and takes one o
   await dialog.getByLabel(/Discard the other 1 run afterwards/).check();
   await clean(page);
   await dialog.getByRole("button", { name: "Apply 2 files" }).click();
-  await page.getByTestId("compared-run").getByText("applied").waitFor();
-  await page.getByTestId("compared-run").getByText("discarded").waitFor();
+  await page.getByTestId("compared-run").getByText("applied").first().waitFor();
+  await page.getByTestId("compared-run").getByText("discarded").first().waitFor();
   expect(bench.read("lamp.txt")).toContain("\non\n");
   // The list knows the race, and what was chosen there is compared as well.
   await page.getByRole("link", { name: "Runs", exact: true }).click();

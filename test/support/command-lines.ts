@@ -2,6 +2,7 @@ import { CommanderError } from "commander";
 import { openApp } from "../../src/app/call.ts";
 import { NOUNS } from "../../src/surfaces/cli/nouns.ts";
 import { buildProgram } from "../../src/surfaces/cli/program.ts";
+import { toVerb } from "../../src/surfaces/cli/run.ts";
 
 /** Words of a command line with single or double quotes; nothing else of a shell. */
 export function splitLine(line: string): string[] {
@@ -15,7 +16,9 @@ export function splitLine(line: string): string[] {
  * `verbatim` would parse it and not run, so that lines that need an agent, a model or a browser are judged as well.
  */
 export async function findCommandProblem(words: readonly string[], folder: string): Promise<string | null> {
-  const [program, name, ...rest] = withoutFolder(words);
+  const [program, ...said] = withoutFolder(words);
+  const end = said.indexOf("--");
+  const [name, ...rest] = end === -1 ? toVerb(said) : [...toVerb(said.slice(0, end)), ...said.slice(end)];
   if (program !== "verbatim") return `begins with ${program}`;
   if (name === undefined || name.startsWith("--")) return null;
   const flags = SERVER_FLAGS.get(name);

@@ -23,6 +23,7 @@ export const PAINTED: readonly (readonly string[])[] = [
   ["store", "status"],
   ["workspace", "add", "quay"],
   ["repository", "list"],
+  ["worker", "list"],
   ["ledger", "checkpoint", "--key", "ci", "--out", "now.json"],
   ["contract", "check", "context/section", "docs/lamp.md"],
   ["conformance", "bad-vectors.json"],

@@ -38,6 +38,7 @@ describe("the list of agent runs", () => {
         added_lines: 0,
         deleted_lines: 0,
         cost: null,
+        race: null,
         run_dir: second.summary.run_dir,
         root: repo.root,
       },

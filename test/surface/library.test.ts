@@ -25,7 +25,7 @@ describe("a workspace without configuration", () => {
   it("answers what there is, in every room, and creates nothing", async () => {
     const workspace = openWorkspace(folder, { env });
     expect(await workspace.jobs.list({})).toEqual({ jobs: [], more: false });
-    expect(await workspace.world.list({})).toEqual({ worlds: [] });
+    expect(await workspace.world.list({})).toEqual({ worlds: [], next: null });
     expect(await workspace.agent.list({})).toMatchObject({ runs: [], total: 0 });
     expect(await workspace.workflow.list({})).toEqual({ runs: [] });
     expect(await workspace.catalytic.list({})).toEqual({ runs: [] });

@@ -156,7 +156,8 @@ async function borrow<T>(
   try {
     const content = async (effect: Effect) =>
       joinContents(await composition.content(effect), await there.content(effect));
-    const mixed = agentPorts({ ...composition, content });
+    const joined: Composition = { ...composition, content, ownFile: () => joined };
+    const mixed = agentPorts(joined);
     const here = (await workflowPorts(composition, "mutate")).identity.settle();
     return await work({
       ...mixed,

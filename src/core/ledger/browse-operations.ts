@@ -237,7 +237,7 @@ export const ledgerCheckpoints = defineOperation({
     return store.read(async ({ ledger }) => {
       const found = await ledger.browse({ before, streams: ["trust"], kinds: ["CHECKPOINT"], limit: limit + 1 });
       const items = found.slice(0, limit).map(({ index, entry }) => {
-        const { body } = TRUST_RECORDS.read(entry);
+        const { frontier: _, ...body } = TRUST_RECORDS.read(entry).body;
         return { index, time: entry.time, actor: entry.actor, ...body, signer: signers.get(body.key_id) ?? null };
       });
       return { items, next: found.length > limit ? items.at(-1)!.index : null };

@@ -325,6 +325,7 @@ export interface Packer {
   unpack(bytes: Uint8Array, most: number): Uint8Array | null;
 }
 
+/** Everything the catalytic room needs from outside; `app/compose` hands it in. */
 export interface CatalyticPorts {
   readonly clock: Clock;
   readonly random: Random;

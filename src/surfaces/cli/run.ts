@@ -78,8 +78,8 @@ function readGlobals(world: CliEnvironment): Line {
   };
 }
 
-/** `agent --queue` is the verb `agent queue`: the same run, on a worker of the team. */
-function toVerb(words: readonly string[]): string[] {
+/** `agent --queue` is the verb `agent queue`: the same run, on a worker of the team. Words of the agent's command do not count. */
+export function toVerb(words: readonly string[]): string[] {
   const isQueued = words[0] === "agent" && words.includes("--queue");
   return isQueued ? ["agent", "queue", ...words.slice(1).filter((word) => word !== "--queue")] : [...words];
 }

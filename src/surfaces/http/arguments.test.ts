@@ -40,9 +40,6 @@ describe("verbatim serve", () => {
     [["--wait", "soon"], "soon is not a number of seconds"],
     [["--wait=-1"], "-1 is not a number of seconds"],
     [["--wait", "1000000"], "1000000 is not a number of seconds"],
-    [["--health", "nowhere"], "nowhere is not an address like 127.0.0.1:9464"],
-    [["--health", "a b:80"], "a b:80 is not an address like 127.0.0.1:9464"],
-    [["--health", "127.0.0.1:65536"], "65536 is not a port"],
   ])("refuses %j and says why", async (argv, said) => {
     expect(await run(runServe, argv, DATABASE)).toEqual({
       exit: 2,
@@ -50,6 +47,17 @@ describe("verbatim serve", () => {
       stderr: `error[USAGE] ${said}\n  fix: See verbatim serve --help\n`,
     });
   });
+
+  it.each(["nowhere", "a b:80", "127.0.0.1:65536", "::1:80"])(
+    "refuses --health %j and says how it is written",
+    async (place) => {
+      expect(await run(runServe, ["--health", place], DATABASE)).toEqual({
+        exit: 2,
+        stdout: "",
+        stderr: `error[USAGE] ${place} is not an address like 127.0.0.1:9464\n  fix: Use HOST:PORT; an address with colons stands in brackets.\n`,
+      });
+    },
+  );
 
   it("refuses a flag it does not have", async () => {
     const { exit, stdout, stderr } = await run(runServe, ["--token", "x"], DATABASE);

@@ -47,7 +47,8 @@ export function toAddress(text: string): { readonly host: string; readonly port:
   const found = /^(?:\[([0-9a-f:]+)\]|([^\s:[\]]+)):(\d{1,5})$/i.exec(text);
   const port = Number(found?.[3]);
   if (found !== null && port <= 65_535) return { host: found[1] ?? found[2]!, port };
-  throw new VerbatimError("USAGE", { message: `${text} is not an address like 127.0.0.1:9464` });
+  const fix = "Use HOST:PORT; an address with colons stands in brackets.";
+  throw new VerbatimError("USAGE", { message: `${text} is not an address like 127.0.0.1:9464`, fix });
 }
 
 function say(status: number, text: string): Response {
