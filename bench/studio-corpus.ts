@@ -94,9 +94,11 @@ export class StudioCorpus {
 
   /** When the first entry of a run was made, by the ledger. */
   firstEntryOf(run: string): number {
-    const line = ["ledger", "show", "--json", "--stream", `workflow/${run}`, "--limit", "1"];
-    const said = execFileSync(process.execPath, [BIN, ...line], { cwd: this.root, env: this.env, encoding: "utf8" });
-    return Date.parse(/"time":\s*"([^"]+)"/.exec(said)![1]!);
+    // A list of the ledger begins with its newest entry, the timeline of a run with its oldest.
+    const shown = JSON.parse(this.#verbatim(["agent", "show", run, "--json"])) as {
+      readonly timeline: readonly { readonly at: string }[];
+    };
+    return Date.parse(shown.timeline[0]!.at);
   }
 
   /** A finished run, and so many more like it in the table that lists are made from. */

@@ -99,6 +99,8 @@ function firstLoad(name: string, what: string, limit: number, read: (page: Page)
 
 export const paint = firstLoad("studio-paint", "the first paint of Home", 400, async (page) => {
   await seen(page, "home");
+  // What was drawn may be told of a moment after it is in the document.
+  await until(page, "performance.getEntriesByName('first-contentful-paint').length > 0");
   return await page.evaluate<number>("performance.getEntriesByName('first-contentful-paint')[0].startTime");
 });
 
