@@ -51,8 +51,8 @@ it.each([
   ],
   [
     "a linter, with the file",
-    ["> eslint .", "/work/lib/tide.js", "  1:9  warning  odd", "  3:2  error  no such name", "✖ 1 problem (1 error)"],
-    "/work/lib/tide.js",
+    ["> eslint .", "/srv/lib/tide.js", "  1:9  warning  odd", "  3:2  error  no such name", "✖ 1 problem (1 error)"],
+    "/srv/lib/tide.js",
   ],
   ["a test that fails before the linter", ["✖ high tide", "lib/tide.js", "  3:2  error  no such name"], "✖ high tide"],
   [
