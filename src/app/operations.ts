@@ -6,7 +6,7 @@ import type { CATALYTIC_OPERATIONS } from "../rooms/catalytic/index.ts";
 import type { CONTEXT_OPERATIONS } from "../rooms/context/index.ts";
 import type { WORKFLOW_OPERATIONS } from "../rooms/workflow/index.ts";
 import type { WORLD_OPERATIONS } from "../rooms/world/index.ts";
-import type { AGENT_OPERATIONS } from "./agent/operations.ts";
+import type { AGENT_OPERATIONS } from "./agent/operations/operations.ts";
 import type { CallOptions, Composition } from "./compose/compose.ts";
 import type { JOBS_OPERATIONS } from "./compose/jobs.ts";
 import type { CONTRACT_OPERATIONS } from "./hall/contract-operations.ts";

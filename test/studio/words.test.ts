@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { agentSummary } from "../../src/app/agent/agent-summary.ts";
-import { agentDiff } from "../../src/app/agent/change-pages.ts";
-import { evidenceItem, timelineEntry } from "../../src/app/agent/evidence.ts";
-import { explanation } from "../../src/app/agent/explain.ts";
+import { agentSummary } from "../../src/app/agent/report/agent-summary.ts";
+import { agentDiff } from "../../src/app/agent/report/change-pages.ts";
+import { evidenceItem, timelineEntry } from "../../src/app/agent/report/evidence.ts";
+import { explanation } from "../../src/app/agent/report/explain.ts";
 import { FINDINGS } from "../../src/core/errors/index.ts";
 import { AGENT_STATES } from "../../src/rooms/workflow/index.ts";
 import { en, type VerdictFacts } from "../../web/src/words/en.ts";

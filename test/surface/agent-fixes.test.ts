@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { AgentSummary } from "../../src/app/agent/agent-summary.ts";
-import { explainRun } from "../../src/app/agent/explain.ts";
+import type { AgentSummary } from "../../src/app/agent/report/agent-summary.ts";
+import { explainRun } from "../../src/app/agent/report/explain.ts";
 import { openApp } from "../../src/app/call.ts";
 import { AGENT_CODES } from "../../src/core/errors/codes/agent.ts";
 import { WORKFLOW_CODES } from "../../src/core/errors/codes/workflow.ts";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { removeControls } from "../../src/app/agent/logs.ts";
+import { removeControls } from "../../src/app/agent/report/logs.ts";
 import { makeAgentRepo } from "../support/agent-repo.ts";
 import { BIN } from "../support/cli.ts";
 

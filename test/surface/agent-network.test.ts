@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { requireNetwork } from "../../src/app/agent/network.ts";
+import { requireNetwork } from "../../src/app/agent/request/network.ts";
 import { startLater } from "../../src/surfaces/http/lazy-mcp.ts";
 import { makeAgentRepo } from "../support/agent-repo.ts";
 import { runHere } from "../support/cli-in-process.ts";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startFailed } from "../../src/adapters/guards/control.ts";
-import { describeBreak } from "../../src/app/agent/agent-arguments.ts";
+import { describeBreak } from "../../src/app/agent/request/agent-arguments.ts";
 import { openApp } from "../../src/app/call.ts";
 import { makeAgentRepo } from "../support/agent-repo.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { agentSummary } from "../../src/app/agent/agent-summary.ts";
+import { agentSummary } from "../../src/app/agent/report/agent-summary.ts";
 import { renderAgent } from "../../src/surfaces/cli/agent-text.ts";
 import type { Io } from "../../src/surfaces/cli/io.ts";
 import { type AgentRepo, makeAgentRepo } from "../support/agent-repo.ts";

@@ -1,25 +1,25 @@
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { ViewOutcome } from "../../rooms/catalytic/index.ts";
 import { type AgentAttempt, type AgentState, AT_WORK } from "../../rooms/workflow/index.ts";
-import { describeBreak, describeFailure, describeTree } from "./agent-arguments.ts";
-import { collectReports } from "./agent-hooks.ts";
-import type { AgentSummary } from "./agent-summary.ts";
-import { beginAgain } from "./begin-again.ts";
-import type { MadeCandidate } from "./candidate.ts";
-import { describeHit } from "./caps.ts";
-import { captureAttempt, isTouched } from "./capture-attempt.ts";
-import { formatUsd } from "./explain-words.ts";
-import { composeFeedback, NOTHING_SAID, writeFeedback } from "./feedback.ts";
-import { judge } from "./judge.ts";
+import { composeFeedback, NOTHING_SAID, writeFeedback } from "./again/feedback.ts";
+import type { MadeCandidate } from "./capture/candidate.ts";
+import { captureAttempt, isTouched } from "./capture/capture-attempt.ts";
+import { judge } from "./judge/judge.ts";
 import type { AgentPorts } from "./ports.ts";
-import { type Prepared, prepare } from "./prepare.ts";
-import { toSummary } from "./report.ts";
-import type { AgentRequest } from "./request.ts";
-import type { RunControl } from "./run-control.ts";
-import { type OpenAgentRun, withPreparedRun } from "./session.ts";
-import { describeMoney, readSpent } from "./spending.ts";
-import { tidyUp } from "./tidy.ts";
-import { work } from "./work.ts";
+import { collectReports } from "./prepare/agent-hooks.ts";
+import { beginAgain } from "./prepare/begin-again.ts";
+import { type Prepared, prepare } from "./prepare/prepare.ts";
+import type { AgentSummary } from "./report/agent-summary.ts";
+import { formatUsd } from "./report/explain-words.ts";
+import { toSummary } from "./report/report.ts";
+import { describeBreak, describeFailure, describeTree } from "./request/agent-arguments.ts";
+import { describeHit } from "./request/caps.ts";
+import type { AgentRequest } from "./request/request.ts";
+import { type OpenAgentRun, withPreparedRun } from "./request/session.ts";
+import { tidyUp } from "./storage/tidy.ts";
+import { describeMoney, readSpent } from "./usage/spending.ts";
+import type { RunControl } from "./work/run-control.ts";
+import { work } from "./work/work.ts";
 
 /**
  * Runs a command as an agent under contract: a view of the whole tree, the real tree proved untouched, the change as a

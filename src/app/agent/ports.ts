@@ -13,10 +13,10 @@ import type {
 } from "../../rooms/workflow/index.ts";
 import type { CatalyticPlaces, Composition } from "../compose/compose.ts";
 import type { PlaceRequest } from "../compose/verification-places.ts";
-import type { ControlPorts } from "./control-ports.ts";
-import type { MaskRequest, Masks } from "./masks.ts";
-import type { QueuePorts } from "./queue-ports.ts";
-import type { RaceTurns } from "./race-turns.ts";
+import type { QueuePorts } from "./queue/queue-ports.ts";
+import type { RaceTurns } from "./race/race-turns.ts";
+import type { MaskRequest, Masks } from "./request/masks.ts";
+import type { ControlPorts } from "./work/control-ports.ts";
 
 type OfTheWorkspace =
   | "background"

@@ -12,7 +12,7 @@ import { type JsonValue, parseJson, sortedByCodePoint } from "../../core/canonic
 import { isVerbatimError } from "../../core/errors/index.ts";
 import type { Effect } from "../../core/operation.ts";
 import type { ContentStore } from "../../core/ports.ts";
-import { AGENT_OPERATIONS } from "../agent/operations.ts";
+import { AGENT_OPERATIONS } from "../agent/operations/operations.ts";
 import type { AgentPorts, Sibling } from "../agent/ports.ts";
 import type { Wiring } from "../operations.ts";
 import { controlPorts } from "./agent-control.ts";

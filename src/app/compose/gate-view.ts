@@ -9,8 +9,8 @@ import {
   SecretFinder,
   toSecretForms,
 } from "../../rooms/workflow/index.ts";
-import { describeHit } from "../agent/caps.ts";
-import { type Masks, NO_MASKS } from "../agent/masks.ts";
+import { describeHit } from "../agent/request/caps.ts";
+import { type Masks, NO_MASKS } from "../agent/request/masks.ts";
 import { createCatalyticPorts, toHiddenPlaces } from "./catalytic-ports.ts";
 import type { Composition } from "./compose.ts";
 import { GateLogFilter } from "./gate-log-filter.ts";

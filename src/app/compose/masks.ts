@@ -18,8 +18,8 @@ import {
   placeInHome,
   readAssignments,
 } from "../../rooms/workflow/index.ts";
-import { listAllProfiles } from "../agent/equip.ts";
-import type { MaskRequest, Masks } from "../agent/masks.ts";
+import { listAllProfiles } from "../agent/request/equip.ts";
+import type { MaskRequest, Masks } from "../agent/request/masks.ts";
 import { toHiddenPlaces } from "./catalytic-ports.ts";
 import type { Composition } from "./compose.ts";
 import { userPorts } from "./user-ports.ts";

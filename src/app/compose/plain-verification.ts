@@ -6,7 +6,7 @@ import { concatBytes } from "../../core/canonical/index.ts";
 import type { Caps } from "../../core/contracts/caps.ts";
 import type { CapsOutcome } from "../../rooms/catalytic/index.ts";
 import type { VerificationScript, VerificationSession } from "../../rooms/workflow/index.ts";
-import { describeHit, toReportCaps } from "../agent/caps.ts";
+import { describeHit, toReportCaps } from "../agent/request/caps.ts";
 import { gateRunner, toTimeout } from "./gate-view.ts";
 
 interface WritesInput {

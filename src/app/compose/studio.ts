@@ -1,7 +1,7 @@
 import type { Operation } from "../../core/operation.ts";
 import { parseTime } from "../../core/time.ts";
 import { findVerifyCommands } from "../../rooms/workflow/index.ts";
-import { listOldest } from "../agent/list.ts";
+import { listOldest } from "../agent/runs/list.ts";
 import type { Input, OperationName, Output, Wiring } from "../operations.ts";
 import { STUDIO_OPERATIONS } from "../studio/operations.ts";
 import { wiring as agent, agentPorts } from "./agent.ts";

@@ -1,6 +1,6 @@
 import { createPauses } from "../../adapters/process/pauses.ts";
 import { type LandRow, landQueueOf, type NewLanding } from "../../rooms/jobs/index.ts";
-import type { Landed } from "../agent/queue-ports.ts";
+import type { Landed } from "../agent/queue/queue-ports.ts";
 import { QUEUE_RECORDS } from "../team/queue-records.ts";
 import { AUDIT_STREAM } from "../team/records.ts";
 import type { Composition } from "./compose.ts";

@@ -4,7 +4,7 @@ import { VerbatimError } from "../../core/errors/index.ts";
 import { LOCAL_SURFACES } from "../../core/operation.ts";
 import { agentQueueOf, type QueuedRow, type RepositoryRow } from "../../rooms/jobs/index.ts";
 import { isRunId, makeRunId, resolveRunName, streamOf } from "../../rooms/workflow/index.ts";
-import type { QueuedRun, QueuePorts } from "../agent/queue-ports.ts";
+import type { QueuedRun, QueuePorts } from "../agent/queue/queue-ports.ts";
 import { QUEUE_RECORDS } from "../team/queue-records.ts";
 import type { Composition } from "./compose.ts";
 import type { AppStore } from "./store.ts";

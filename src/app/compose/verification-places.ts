@@ -29,9 +29,9 @@ import {
   type VerificationSession,
   type ViewWrite,
 } from "../../rooms/workflow/index.ts";
-import { toReportCaps } from "../agent/caps.ts";
-import { type MaskRequest, type Masks, NO_MASKS } from "../agent/masks.ts";
-import { seeGit } from "../agent/seen.ts";
+import { seeGit } from "../agent/prepare/seen.ts";
+import { toReportCaps } from "../agent/request/caps.ts";
+import { type MaskRequest, type Masks, NO_MASKS } from "../agent/request/masks.ts";
 import { createCatalyticPorts, toCatalyticPlaces, toHiddenPlaces } from "./catalytic-ports.ts";
 import type { Composition } from "./compose.ts";
 import { describeProblem, type GateViewPlace, openGateView } from "./gate-view.ts";

@@ -18,7 +18,7 @@ import { readHost } from "../../adapters/process/host.ts";
 import { type Effect, LOCAL_SURFACES } from "../../core/operation.ts";
 import { parseRepoPath } from "../../core/paths/index.ts";
 import { type RunStore, toRepoSlug, WORKFLOW_OPERATIONS, type WorkflowPorts } from "../../rooms/workflow/index.ts";
-import { isProcessGone } from "../agent/agent-process.ts";
+import { isProcessGone } from "../agent/work/agent-process.ts";
 import type { Wiring } from "../operations.ts";
 import type { Composition } from "./compose.ts";
 import { assertOutputDeliverable } from "./compose.ts";

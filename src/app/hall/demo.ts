@@ -12,13 +12,13 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { mapBudgets } from "../../core/text/index.ts";
 import { runAgent } from "../agent/agent.ts";
-import type { AgentSummary } from "../agent/agent-summary.ts";
-import { planCaps } from "../agent/caps.ts";
-import { equip } from "../agent/equip.ts";
-import { LAND_ALL } from "../agent/landable.ts";
+import { LAND_ALL } from "../agent/landing/landable.ts";
 import type { AgentPorts } from "../agent/ports.ts";
-import type { AgentRequest } from "../agent/request.ts";
-import { applyAgentRun } from "../agent/runs.ts";
+import type { AgentSummary } from "../agent/report/agent-summary.ts";
+import { planCaps } from "../agent/request/caps.ts";
+import { equip } from "../agent/request/equip.ts";
+import type { AgentRequest } from "../agent/request/request.ts";
+import { applyAgentRun } from "../agent/runs/runs.ts";
 import type { HallPorts } from "./ports.ts";
 
 interface Step {

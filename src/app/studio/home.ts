@@ -2,7 +2,7 @@ import { z } from "zod";
 import { compareCodePoints } from "../../core/canonical/index.ts";
 import { findBegin } from "../../core/ledger/index.ts";
 import type { AGENT_STATES } from "../../rooms/workflow/index.ts";
-import { agentList } from "../agent/list.ts";
+import { agentList } from "../agent/runs/list.ts";
 import type { StudioPorts } from "./ports.ts";
 
 const MOST_NEEDED = 7;

@@ -1,6 +1,6 @@
-import { describeBinary, explainRun } from "../../app/agent/explain.ts";
-import { quotePath } from "../../app/agent/explain-end.ts";
-import { type ExplainPart, formatUsd, type Mark } from "../../app/agent/explain-words.ts";
+import { describeBinary, explainRun } from "../../app/agent/report/explain.ts";
+import { quotePath } from "../../app/agent/report/explain-end.ts";
+import { type ExplainPart, formatUsd, type Mark } from "../../app/agent/report/explain-words.ts";
 import type { Output } from "../../app/operations.ts";
 import { showLine } from "../../core/text/index.ts";
 import type { Io } from "./io.ts";

@@ -1,4 +1,4 @@
-import { explainNetwork } from "../../app/agent/connections.ts";
+import { explainNetwork } from "../../app/agent/work/connections.ts";
 import type { Output } from "../../app/operations.ts";
 import { showLine } from "../../core/text/index.ts";
 import type { Io } from "./io.ts";

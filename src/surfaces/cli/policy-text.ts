@@ -1,4 +1,4 @@
-import { listDefaultPolicy } from "../../app/agent/judge.ts";
+import { listDefaultPolicy } from "../../app/agent/judge/judge.ts";
 
 const INDENT = "  ";
 

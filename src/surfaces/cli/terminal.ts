@@ -1,4 +1,4 @@
-import { formatDuration, groupDigits } from "../../app/agent/explain-words.ts";
+import { formatDuration, groupDigits } from "../../app/agent/report/explain-words.ts";
 import type { UserTerminal } from "../../app/compose/compose.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { Progress, ProgressStep } from "../../core/ports.ts";

@@ -1,4 +1,4 @@
-import { count, formatDuration, formatUsd } from "../../../app/agent/explain-words.ts";
+import { count, formatDuration, formatUsd } from "../../../app/agent/report/explain-words.ts";
 import type { Output } from "../../../app/operations.ts";
 import { showLine } from "../../../core/text/index.ts";
 import type { AgentView } from "../agent-text.ts";

@@ -1,4 +1,4 @@
-import { quoteWords } from "../../../app/agent/commands.ts";
+import { quoteWords } from "../../../app/agent/request/commands.ts";
 import type { Output } from "../../../app/operations.ts";
 import { showLine } from "../../../core/text/index.ts";
 import type { Io } from "../io.ts";

@@ -1,4 +1,4 @@
-import { count, formatSize } from "../../../app/agent/explain-words.ts";
+import { count, formatSize } from "../../../app/agent/report/explain-words.ts";
 import { defineVerb, type Verb } from "../verb.ts";
 
 /** Verbs about what others can check. */

@@ -1,4 +1,4 @@
-import { formatDuration } from "../../../app/agent/explain-words.ts";
+import { formatDuration } from "../../../app/agent/report/explain-words.ts";
 import type { Output } from "../../../app/operations.ts";
 import { count, showLine } from "../../../core/text/index.ts";
 import type { Io } from "../io.ts";

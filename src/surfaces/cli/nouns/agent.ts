@@ -1,6 +1,6 @@
-import { describeApplied, quotePath } from "../../../app/agent/explain-end.ts";
-import { describeStale } from "../../../app/agent/explain-gates.ts";
-import { count, formatDuration } from "../../../app/agent/explain-words.ts";
+import { describeApplied, quotePath } from "../../../app/agent/report/explain-end.ts";
+import { describeStale } from "../../../app/agent/report/explain-gates.ts";
+import { count, formatDuration } from "../../../app/agent/report/explain-words.ts";
 import type { Input, Output } from "../../../app/operations.ts";
 import { showLine } from "../../../core/text/index.ts";
 import { askToApply, askWhatNext } from "../agent-dialogue.ts";

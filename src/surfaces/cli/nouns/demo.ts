@@ -1,4 +1,4 @@
-import { quotePath } from "../../../app/agent/explain-end.ts";
+import { quotePath } from "../../../app/agent/report/explain-end.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
 export const noun: Noun = {

@@ -1,4 +1,4 @@
-import { hidesCharacters } from "../../../app/agent/hidden-characters.ts";
+import { hidesCharacters } from "../../../app/agent/capture/hidden-characters.ts";
 import { displayWidth } from "../display-width.ts";
 import type { Piece, Row, Style } from "../screen.ts";
 

@@ -1,4 +1,4 @@
-import { count } from "../../../app/agent/explain-words.ts";
+import { count } from "../../../app/agent/report/explain-words.ts";
 import type { App } from "../../../app/call.ts";
 import type { Output } from "../../../app/operations.ts";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";

@@ -1,5 +1,5 @@
-import { describeBinary } from "../../../app/agent/explain.ts";
-import { count } from "../../../app/agent/explain-words.ts";
+import { describeBinary } from "../../../app/agent/report/explain.ts";
+import { count } from "../../../app/agent/report/explain-words.ts";
 import { displayWidth } from "../display-width.ts";
 import type { Piece, Row } from "../screen.ts";
 import { hunkRows, noteRows } from "./hunk-rows.ts";
