@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { nodeCrypto } from "../src/adapters/crypto/node-crypto.ts";
-import { createContentStore } from "../src/adapters/disk/content-store.ts";
+import { createContentStore } from "../src/adapters/disk/durable/content-store.ts";
 import { createPauses } from "../src/adapters/process/pauses.ts";
 import { sqliteJobs } from "../src/adapters/sql/sqlite/jobs-tables.ts";
 import { openSqliteStore } from "../src/adapters/sql/sqlite/store.ts";

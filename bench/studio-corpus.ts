@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { openStore } from "../src/app/compose/store.ts";
+import { openStore } from "../src/app/compose/store/store.ts";
 import { catchUp } from "../src/rooms/workflow/index.ts";
 import { launchBrowser } from "../test/support/browser.ts";
 import { fixedPorts } from "../test/support/fixed-ports.ts";

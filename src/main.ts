@@ -28,7 +28,7 @@ function withFolderLast(argv: readonly string[]): readonly string[] {
 async function startStudio(argv: readonly string[], env = process.env): Promise<void> {
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop.abort());
-  const { runStudio } = await import("./surfaces/http/studio.ts");
+  const { runStudio } = await import("./surfaces/http/server/studio.ts");
   const { stdin, stdout, stderr, platform } = process;
   // Only a terminal has somebody who presses Enter.
   const typed = stdin.isTTY && stdout.isTTY ? { typed: createInterface({ input: stdin }) } : {};
@@ -44,7 +44,7 @@ async function startStudio(argv: readonly string[], env = process.env): Promise<
 async function startServe(argv: readonly string[]): Promise<void> {
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop.abort());
-  const { runServe } = await import("./surfaces/http/serve.ts");
+  const { runServe } = await import("./surfaces/http/server/serve.ts");
   const { stdout, stderr, platform, env } = process;
   const world = { argv, cwd: process.cwd(), env, platform, version: readVersion(), stdout, stderr };
   const pages = fileURLToPath(new URL("../dist/studio", import.meta.url));
@@ -136,7 +136,7 @@ async function startCli(
     version: readVersion(),
     streams: { stdin: process.stdin, stdout, stderr: process.stderr },
     serveMcp: serveAgent,
-    serveHealth: async (...asked) => (await import("./surfaces/http/health.ts")).startHealth(...asked),
+    serveHealth: async (...asked) => (await import("./surfaces/http/server/health.ts")).startHealth(...asked),
     ...(onAnswer === undefined ? {} : { onAnswer }),
     sign,
   });
@@ -209,7 +209,7 @@ async function startSupervised(): Promise<void> {
 async function serveAgent(
   folder: string,
 ): Promise<{ readonly url: string; readonly token: string; close(): Promise<void> }> {
-  const { startLater } = await import("./surfaces/http/lazy-mcp.ts");
+  const { startLater } = await import("./surfaces/http/server/lazy-mcp.ts");
   const { env, platform, stderr } = process;
   return startLater(async () => {
     const { openMcpHttp } = await import("./surfaces/mcp/mcp.ts");

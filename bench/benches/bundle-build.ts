@@ -11,9 +11,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openBundleFolder } from "../../src/adapters/disk/bundle-folder.ts";
-import { createBundleFolder } from "../../src/adapters/disk/bundle-target.ts";
-import { createLocalFiles } from "../../src/adapters/disk/local-files.ts";
+import { openBundleFolder } from "../../src/adapters/disk/bundles/bundle-folder.ts";
+import { createBundleFolder } from "../../src/adapters/disk/bundles/bundle-target.ts";
+import { createLocalFiles } from "../../src/adapters/disk/guarded/local-files.ts";
 import { bundleBuild } from "../../src/rooms/jobs/operations/bundle-build.ts";
 import { runJob } from "../../src/rooms/jobs/steps/job-run.ts";
 import type { Bench } from "../harness.ts";

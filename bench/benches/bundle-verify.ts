@@ -2,7 +2,7 @@ import { createHash, hash } from "node:crypto";
 import { createReadStream, rmSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
-import { openBundleFolder } from "../../src/adapters/disk/bundle-folder.ts";
+import { openBundleFolder } from "../../src/adapters/disk/bundles/bundle-folder.ts";
 import { verifyBundle } from "../../src/rooms/jobs/bundle/bundle-verify.ts";
 import { writeBundle } from "../bundle-corpus.ts";
 import type { Bench, Pair } from "../harness.ts";

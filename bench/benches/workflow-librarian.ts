@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createRepoReader } from "../../src/adapters/disk/repo-reader.ts";
+import { createRepoReader } from "../../src/adapters/disk/source/repo-reader.ts";
 import { formatArtifact } from "../../src/rooms/workflow/artifacts/json.ts";
 import { buildPack } from "../../src/rooms/workflow/librarian/librarian.ts";
 import type { Bench } from "../harness.ts";

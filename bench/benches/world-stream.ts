@@ -3,7 +3,7 @@ import { Agent, get, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openApp } from "../../src/app/call.ts";
-import { startHttp } from "../../src/surfaces/http/server.ts";
+import { startHttp } from "../../src/surfaces/http/server/server.ts";
 import type { Bench } from "../harness.ts";
 
 const GOAL_MS = 250;

@@ -170,9 +170,9 @@ const WIRINGS: { readonly [R in RoomName]: () => Promise<{ readonly wiring: Wiri
   jobs: () => import("./compose/jobs.ts"),
   keys: () => import("./compose/keys.ts"),
   ledger: () => import("./compose/ledger.ts"),
-  store: () => import("./compose/database.ts"),
+  store: () => import("./compose/store/database.ts"),
   studio: () => import("./compose/studio.ts"),
-  team: () => import("./compose/team.ts"),
+  team: () => import("./compose/team/team.ts"),
   world: () => import("./compose/world.ts"),
   workflow: () => import("./compose/workflow.ts"),
 };

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type AppStore, openStore } from "../../src/app/compose/store.ts";
+import { type AppStore, openStore } from "../../src/app/compose/store/store.ts";
 import type { JsonValue } from "../../src/core/canonical/index.ts";
 import { type AgentRunsReader, type AgentRunsWanted, appendToRun, catchUp } from "../../src/rooms/workflow/index.ts";
 import { fixedPorts } from "../support/fixed-ports.ts";

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createContentStore } from "../../src/adapters/disk/content-store.ts";
+import { createContentStore } from "../../src/adapters/disk/durable/content-store.ts";
 import type { ContentStore } from "../../src/core/ports.ts";
 import { fixedPorts } from "../support/fixed-ports.ts";
 import { createSqliteHarness } from "../support/stores.ts";

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
-import { openBundleFolder } from "../../src/adapters/disk/bundle-folder.ts";
+import { openBundleFolder } from "../../src/adapters/disk/bundles/bundle-folder.ts";
 import { verifyBundle } from "../../src/rooms/jobs/bundle/bundle-verify.ts";
 import { runJob } from "../../src/rooms/jobs/steps/job-run.ts";
 import { buildChild } from "../support/child.ts";

@@ -13,9 +13,9 @@ import {
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
-import { runDisk } from "../../src/adapters/disk/run-disk.ts";
-import { createTreeMemory } from "../../src/adapters/disk/tree-memory.ts";
-import { snapshotTree } from "../../src/adapters/disk/tree-snapshot.ts";
+import { runDisk } from "../../src/adapters/disk/runs/run-disk.ts";
+import { createTreeMemory } from "../../src/adapters/disk/source/tree-memory.ts";
+import { snapshotTree } from "../../src/adapters/disk/tree/tree-snapshot.ts";
 import { createCatalyticPorts, toCatalyticPlaces } from "../../src/app/compose/catalytic-ports.ts";
 import { runInView } from "../../src/rooms/catalytic/view/view.ts";
 import { diskFolder } from "../support/memory-folder.ts";

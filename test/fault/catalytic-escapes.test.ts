@@ -1,7 +1,7 @@
 import { chmodSync, linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runDisk } from "../../src/adapters/disk/run-disk.ts";
+import { runDisk } from "../../src/adapters/disk/runs/run-disk.ts";
 import { findMarked } from "../../src/adapters/process/leftovers.ts";
 import type { CatalyticPorts } from "../../src/rooms/catalytic/ports.ts";
 import { isToolState, makeCatalyticRepo, openCatalytic, recordTree, toJobSpec } from "../support/catalytic-repo.ts";

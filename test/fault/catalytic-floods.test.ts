@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runDisk } from "../../src/adapters/disk/run-disk.ts";
+import { runDisk } from "../../src/adapters/disk/runs/run-disk.ts";
 import { isToolState, makeCatalyticRepo, openCatalytic, recordTree, toJobSpec } from "../support/catalytic-repo.ts";
 import { tryVariants, VARIANTS, type Variants } from "../support/guard-variants.ts";
 

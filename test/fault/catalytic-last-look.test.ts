@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { runDisk } from "../../src/adapters/disk/run-disk.ts";
+import { runDisk } from "../../src/adapters/disk/runs/run-disk.ts";
 import type { CatalyticPorts } from "../../src/rooms/catalytic/ports.ts";
 import { runInView } from "../../src/rooms/catalytic/view/view.ts";
 import { makeCatalyticRepo, openCatalytic, type TestRun, toJobSpec } from "../support/catalytic-repo.ts";

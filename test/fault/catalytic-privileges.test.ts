@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { runDisk } from "../../src/adapters/disk/run-disk.ts";
+import { runDisk } from "../../src/adapters/disk/runs/run-disk.ts";
 import { PseudoTerminal } from "../../src/adapters/process/pseudo-terminal.ts";
 import { makeCatalyticRepo, openCatalytic, recordTree, toJobSpec } from "../support/catalytic-repo.ts";
 import { tryVariants, VARIANTS, type Variants } from "../support/guard-variants.ts";

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
 import { DiskKeys } from "../../src/adapters/disk/keys.ts";
-import { runDisk } from "../../src/adapters/disk/run-disk.ts";
+import { runDisk } from "../../src/adapters/disk/runs/run-disk.ts";
 import { formatCanonical, parseJson } from "../../src/core/canonical/index.ts";
 import { toSigningKey } from "../../src/core/trust/key.ts";
 import type { RoomPorts } from "../../src/rooms/catalytic/operations/ports.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { runDisk } from "../../src/adapters/disk/run-disk.ts";
+import { runDisk } from "../../src/adapters/disk/runs/run-disk.ts";
 import { catalyticRecover } from "../../src/rooms/catalytic/operations/index.ts";
 import type { RoomPorts } from "../../src/rooms/catalytic/operations/ports.ts";
 import { acceptCurrent, retryHalted } from "../../src/rooms/catalytic/recover/halted.ts";

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runDisk } from "../../src/adapters/disk/run-disk.ts";
+import { runDisk } from "../../src/adapters/disk/runs/run-disk.ts";
 import { runTool } from "../../src/adapters/process/tool.ts";
 import { errnoCode } from "../../src/core/errors/system.ts";
 import type { RunResult } from "../../src/rooms/catalytic/run/run.ts";

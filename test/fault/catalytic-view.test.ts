@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { runDisk } from "../../src/adapters/disk/run-disk.ts";
+import { runDisk } from "../../src/adapters/disk/runs/run-disk.ts";
 import { createGuards } from "../../src/adapters/guards/index.ts";
 import { readRecord } from "../../src/rooms/catalytic/record/record-files.ts";
 import { verifyRun } from "../../src/rooms/catalytic/verify/verify.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createContentStore } from "../../src/adapters/disk/content-store.ts";
+import { createContentStore } from "../../src/adapters/disk/durable/content-store.ts";
 import { openSqliteStore } from "../../src/adapters/sql/sqlite/store.ts";
 import { expectUnbrokenChain } from "../support/chain.ts";
 import { fixedPorts } from "../support/fixed-ports.ts";

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { runDisk } from "../../src/adapters/disk/run-disk.ts";
+import { runDisk } from "../../src/adapters/disk/runs/run-disk.ts";
 import { Reading, viewLimits } from "../../src/rooms/catalytic/tree/reading.ts";
 import { diffOverlay } from "../../src/rooms/catalytic/view/view-diff.ts";
 import { diskFolder } from "../support/memory-folder.ts";

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createContentStore } from "../../src/adapters/disk/content-store.ts";
+import { createContentStore } from "../../src/adapters/disk/durable/content-store.ts";
 import { buildChild, type ChildProgram } from "../support/child.ts";
 import { fixedPorts } from "../support/fixed-ports.ts";
 import { needs } from "../support/needs.ts";

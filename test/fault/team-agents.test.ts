@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { zipper } from "../../src/adapters/disk/zip.ts";
+import { zipper } from "../../src/adapters/disk/bundles/zip.ts";
 import { runHere } from "../support/cli-in-process.ts";
 import { needs } from "../support/needs.ts";
 import { usePostgres } from "../support/postgres.ts";

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { runDisk } from "../../src/adapters/disk/run-disk.ts";
+import { runDisk } from "../../src/adapters/disk/runs/run-disk.ts";
 import { runInView, type TreeWrite } from "../../src/rooms/catalytic/index.ts";
 import { openCatalytic, recordTree } from "../support/catalytic-repo.ts";
 import { diskFolder } from "../support/memory-folder.ts";

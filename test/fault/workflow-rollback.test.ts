@@ -7,7 +7,7 @@ import { type Composition, compose } from "../../src/app/compose/compose.ts";
 import { workflowPorts } from "../../src/app/compose/workflow.ts";
 import type { RunFolder } from "../../src/rooms/workflow/ports.ts";
 import { advanceRun } from "../../src/rooms/workflow/run/advance.ts";
-import { rollBackRun } from "../../src/rooms/workflow/run/rollback.ts";
+import { rollBackRun } from "../../src/rooms/workflow/run/apply/rollback.ts";
 import { type Session, withSession } from "../../src/rooms/workflow/run/session.ts";
 import { COMMAND, GOOD_PATCH, SampleRepository } from "../support/sample-repository.ts";
 

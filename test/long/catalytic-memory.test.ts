@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { runDisk } from "../../src/adapters/disk/run-disk.ts";
+import { runDisk } from "../../src/adapters/disk/runs/run-disk.ts";
 import { makeCatalyticRepo } from "../support/catalytic-repo.ts";
 
 const child = new URL("../support/catalytic-memory-child.ts", import.meta.url).pathname;

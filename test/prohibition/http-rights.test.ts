@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type App, listOperations, openApp } from "../../src/app/call.ts";
 import { WORLD_ROLES } from "../../src/core/operation.ts";
-import { makeHttpSurface } from "../../src/surfaces/http/server.ts";
-import { WorldStreams } from "../../src/surfaces/http/stream.ts";
+import { WorldStreams } from "../../src/surfaces/http/live/stream.ts";
+import { makeHttpSurface } from "../../src/surfaces/http/server/server.ts";
 
 const OWNER = "harbour-token-of-the-owner";
 const operations = await listOperations();

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { createRepoReader } from "../../src/adapters/disk/repo-reader.ts";
+import { createRepoReader } from "../../src/adapters/disk/source/repo-reader.ts";
 import { openApp } from "../../src/app/call.ts";
 import { buildPack } from "../../src/rooms/workflow/librarian/librarian.ts";
 import { judgePatch } from "../../src/rooms/workflow/patch/patch-gate.ts";

@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import { openApp } from "../../src/app/call.ts";
 import type { Input, OperationName, Output } from "../../src/app/operations.ts";
-import { startHttp } from "../../src/surfaces/http/server.ts";
+import { startHttp } from "../../src/surfaces/http/server/server.ts";
 import type { AgentRepo } from "./agent-repo.ts";
 
 const TOKEN = "harbour-token-of-the-owner";

@@ -2,17 +2,17 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
-import { createRepoFiles } from "../../src/adapters/disk/repo-files.ts";
-import { createRepoReader } from "../../src/adapters/disk/repo-reader.ts";
-import { createRunFolders } from "../../src/adapters/disk/run-folders.ts";
-import { zipper } from "../../src/adapters/disk/zip.ts";
-import { type AppStore, openStore } from "../../src/app/compose/store.ts";
+import { zipper } from "../../src/adapters/disk/bundles/zip.ts";
+import { createRunFolders } from "../../src/adapters/disk/runs/run-folders.ts";
+import { createRepoFiles } from "../../src/adapters/disk/source/repo-files.ts";
+import { createRepoReader } from "../../src/adapters/disk/source/repo-reader.ts";
+import { type AppStore, openStore } from "../../src/app/compose/store/store.ts";
 import { resolveWorkflow } from "../../src/core/contracts/config/index.ts";
 import type { WorkflowPorts } from "../../src/rooms/workflow/operations/ports.ts";
 import type { RunFolder, RunFolders } from "../../src/rooms/workflow/ports.ts";
+import { RunLog } from "../../src/rooms/workflow/run/record/run-log.ts";
+import type { RunState } from "../../src/rooms/workflow/run/record/run-state.ts";
 import { Run } from "../../src/rooms/workflow/run/run.ts";
-import { RunLog } from "../../src/rooms/workflow/run/run-log.ts";
-import type { RunState } from "../../src/rooms/workflow/run/run-state.ts";
 import { Session } from "../../src/rooms/workflow/run/session.ts";
 
 /** The time of everything that a bare run writes. */

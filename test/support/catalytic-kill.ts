@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect } from "vitest";
-import { runDisk } from "../../src/adapters/disk/run-disk.ts";
+import { runDisk } from "../../src/adapters/disk/runs/run-disk.ts";
 import { findMarked } from "../../src/adapters/process/leftovers.ts";
 import { readRecord } from "../../src/rooms/catalytic/record/record-files.ts";
 import { recoverRuns } from "../../src/rooms/catalytic/recover/recover.ts";

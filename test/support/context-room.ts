@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
-import { createSourceTree } from "../../src/adapters/disk/source-tree.ts";
+import { createSourceTree } from "../../src/adapters/disk/source/source-tree.ts";
 import { listTrackedFiles } from "../../src/adapters/git/tracked-files.ts";
 import { createOutliner } from "../../src/adapters/outline/outliner.ts";
 import { createBuildLock } from "../../src/adapters/sql/sqlite/build-lock.ts";

@@ -1,4 +1,4 @@
-import { runDisk } from "../../src/adapters/disk/run-disk.ts";
+import { runDisk } from "../../src/adapters/disk/runs/run-disk.ts";
 import { createGuards } from "../../src/adapters/guards/index.ts";
 import type { GuardName } from "../../src/core/contracts/guards.ts";
 import type { CatalyticPorts } from "../../src/rooms/catalytic/ports.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { createContentStore } from "../../src/adapters/disk/content-store.ts";
+import { createContentStore } from "../../src/adapters/disk/durable/content-store.ts";
 import { createPauses } from "../../src/adapters/process/pauses.ts";
 import { postgresJobs } from "../../src/adapters/sql/postgres/jobs-tables.ts";
 import { ledgerMigration as postgresLedger } from "../../src/adapters/sql/postgres/migrations/0001-ledger.ts";

@@ -16,9 +16,9 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
-import { createContentStore } from "../../src/adapters/disk/content-store.ts";
-import { createLandingFiles } from "../../src/adapters/disk/landing-files.ts";
-import { createRunFolders } from "../../src/adapters/disk/run-folders.ts";
+import { createContentStore } from "../../src/adapters/disk/durable/content-store.ts";
+import { createLandingFiles } from "../../src/adapters/disk/runs/landing-files.ts";
+import { createRunFolders } from "../../src/adapters/disk/runs/run-folders.ts";
 import { mergeText } from "../../src/adapters/git/merge-text.ts";
 import { createTreeFiles } from "../../src/adapters/git/tree-files.ts";
 import type { CandidateFile } from "../../src/rooms/workflow/contracts/candidate.ts";

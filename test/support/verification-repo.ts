@@ -15,7 +15,7 @@ import { createGitWork } from "../../src/adapters/git/work-tree.ts";
 import { openApp } from "../../src/app/call.ts";
 import { createCatalyticPorts } from "../../src/app/compose/catalytic-ports.ts";
 import { type Composition, compose } from "../../src/app/compose/compose.ts";
-import { chooseVerificationPlace, type PlaceRequest } from "../../src/app/compose/verification-places.ts";
+import { chooseVerificationPlace, type PlaceRequest } from "../../src/app/compose/verification/verification-places.ts";
 import type { GuardName } from "../../src/rooms/catalytic/index.ts";
 import type {
   GateDone,

@@ -2,10 +2,10 @@ import type { App } from "../../src/app/call.ts";
 import { findOperation } from "../../src/app/call.ts";
 import type { Operation } from "../../src/core/operation.ts";
 import { WORLD_OPERATIONS, type WorldRoom } from "../../src/rooms/world/operations/index.ts";
-import { listenHttp } from "../../src/surfaces/http/listener.ts";
-import { makeHttpSurface } from "../../src/surfaces/http/server.ts";
-import { WorldStreams } from "../../src/surfaces/http/stream.ts";
-import type { WorldRoute } from "../../src/surfaces/http/world-router.ts";
+import { WorldStreams } from "../../src/surfaces/http/live/stream.ts";
+import { listenHttp } from "../../src/surfaces/http/server/listener.ts";
+import { makeHttpSurface } from "../../src/surfaces/http/server/server.ts";
+import type { WorldRoute } from "../../src/surfaces/http/worlds/world-router.ts";
 import { createMcpHttp } from "../../src/surfaces/mcp/http-handler.ts";
 
 export interface Asked {

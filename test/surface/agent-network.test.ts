@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { requireNetwork } from "../../src/app/agent/request/network.ts";
-import { startLater } from "../../src/surfaces/http/lazy-mcp.ts";
+import { startLater } from "../../src/surfaces/http/server/lazy-mcp.ts";
 import { makeAgentRepo } from "../support/agent-repo.ts";
 import { runHere } from "../support/cli-in-process.ts";
 import { needs } from "../support/needs.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openApp } from "../../src/app/call.ts";
-import { startHttp } from "../../src/surfaces/http/server.ts";
+import { startHttp } from "../../src/surfaces/http/server/server.ts";
 import { makeAgentRepo } from "../support/agent-repo.ts";
 import { readBlocks, shimPath, toPattern, typeGuide } from "../support/guide-here.ts";
 

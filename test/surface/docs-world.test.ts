@@ -7,7 +7,7 @@ import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openApp } from "../../src/app/call.ts";
 import { runCli } from "../../src/surfaces/cli/run.ts";
-import { startHttp } from "../../src/surfaces/http/server.ts";
+import { startHttp } from "../../src/surfaces/http/server/server.ts";
 
 const page = readFileSync(new URL("../../docs/rooms/world.md", import.meta.url), "utf8");
 

@@ -117,7 +117,7 @@ describe("imports", () => {
       "src/adapters/disk/a.ts",
     ],
     ["src/app/compose/compose.ts", "src/adapters/disk/a.ts"],
-    ["src/app/compose/store.ts", "src/adapters/sql/store.ts"],
+    ["src/app/compose/store/store.ts", "src/adapters/sql/store.ts"],
     ["src/app/composer.ts", "src/adapters/sql/store.ts"],
     ["src/rooms/jobs/plan/plan.ts", "src/rooms/jobs/steps.ts"],
     ["src/adapters/disk/a.ts", "src/adapters/disk/b.ts", "src/rooms/jobs/ports.ts"],

@@ -3,7 +3,7 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { runStudio } from "../../src/surfaces/http/studio.ts";
+import { runStudio } from "../../src/surfaces/http/server/studio.ts";
 import { type AgentRepo, makeAgentRepo } from "../support/agent-repo.ts";
 import { BIN, makeFolder } from "../support/cli.ts";
 

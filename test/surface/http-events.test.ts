@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { type App, openApp } from "../../src/app/call.ts";
-import { type RunningHttp, startHttp } from "../../src/surfaces/http/server.ts";
-import { Sessions } from "../../src/surfaces/http/sessions.ts";
+import { Sessions } from "../../src/surfaces/http/access/sessions.ts";
+import { type RunningHttp, startHttp } from "../../src/surfaces/http/server/server.ts";
 
 const TOKEN = "harbour-token-of-the-owner";
 

@@ -3,10 +3,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type App, listOperations, openApp } from "../../src/app/call.ts";
 import { WORKSPACE_ROLES } from "../../src/core/operation.ts";
-import { startHealth } from "../../src/surfaces/http/health.ts";
-import { runServe } from "../../src/surfaces/http/serve.ts";
-import { makeHttpSurface } from "../../src/surfaces/http/server.ts";
-import { WorldStreams } from "../../src/surfaces/http/stream.ts";
+import { WorldStreams } from "../../src/surfaces/http/live/stream.ts";
+import { startHealth } from "../../src/surfaces/http/server/health.ts";
+import { runServe } from "../../src/surfaces/http/server/serve.ts";
+import { makeHttpSurface } from "../../src/surfaces/http/server/server.ts";
 import { needs } from "../support/needs.ts";
 import { usePostgres } from "../support/postgres.ts";
 import { createTeam, type Team } from "../support/team.ts";

@@ -8,8 +8,8 @@ import { connect } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openApp } from "../../src/app/call.ts";
 import { startMcpHttp } from "../../src/surfaces/http/mcp-route.ts";
-import { type RunningHttp, startHttp } from "../../src/surfaces/http/server.ts";
-import { runStudio } from "../../src/surfaces/http/studio.ts";
+import { type RunningHttp, startHttp } from "../../src/surfaces/http/server/server.ts";
+import { runStudio } from "../../src/surfaces/http/server/studio.ts";
 import { type Certificate, makeCertificate } from "../support/certificate.ts";
 
 const TOKEN = "harbour-token-of-the-owner";

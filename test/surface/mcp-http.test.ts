@@ -5,7 +5,7 @@ import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprot
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { App } from "../../src/app/call.ts";
 import { openApp } from "../../src/app/call.ts";
-import { type RunningHttp, startHttp } from "../../src/surfaces/http/server.ts";
+import { type RunningHttp, startHttp } from "../../src/surfaces/http/server/server.ts";
 import { openMcpHttp } from "../../src/surfaces/mcp/mcp.ts";
 import {
   type AnyClient,

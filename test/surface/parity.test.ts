@@ -7,7 +7,7 @@ import { openApp } from "../../src/app/call.ts";
 import { formatCanonical } from "../../src/core/canonical/index.ts";
 import { isVerbatimError } from "../../src/core/errors/index.ts";
 import { openWorkspace } from "../../src/index.ts";
-import { type RunningHttp, startHttp } from "../../src/surfaces/http/server.ts";
+import { type RunningHttp, startHttp } from "../../src/surfaces/http/server/server.ts";
 import { openMcpHttp } from "../../src/surfaces/mcp/mcp.ts";
 import { runHere } from "../support/cli-in-process.ts";
 

@@ -15,7 +15,7 @@ import { zipSync } from "fflate";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { App } from "../../src/app/call.ts";
 import { openApp } from "../../src/app/call.ts";
-import { startHttp } from "../../src/surfaces/http/server.ts";
+import { startHttp } from "../../src/surfaces/http/server/server.ts";
 import { DatabaseSync } from "../support/raw-sqlite.ts";
 import { sampleBundle } from "../support/sample-bundle.ts";
 import { GOOD_PATCH, SampleRepository } from "../support/sample-repository.ts";

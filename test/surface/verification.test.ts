@@ -1,11 +1,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { runDisk } from "../../src/adapters/disk/run-disk.ts";
+import { runDisk } from "../../src/adapters/disk/runs/run-disk.ts";
 import { createCatalyticPorts, toCatalyticPlaces } from "../../src/app/compose/catalytic-ports.ts";
 import type { Composition } from "../../src/app/compose/compose.ts";
-import { createCommandFacts, createVerifyPorts } from "../../src/app/compose/verification.ts";
-import type { PlaceRequest } from "../../src/app/compose/verification-places.ts";
+import { createCommandFacts, createVerifyPorts } from "../../src/app/compose/verification/verification.ts";
+import type { PlaceRequest } from "../../src/app/compose/verification/verification-places.ts";
 import { acquireLocks, releaseLocks } from "../../src/rooms/catalytic/run/lock-files.ts";
 import { runInView } from "../../src/rooms/catalytic/view/view.ts";
 import { splitWords } from "../../src/rooms/workflow/dispatch/argv-template.ts";

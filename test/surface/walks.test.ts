@@ -219,7 +219,7 @@ describe("the walks through the house", () => {
     expect(findFaults([step(first.file, "planNothing")])).toEqual([`${first.file} has no planNothing`]);
     const far = "src/rooms/world/beat/beats.ts";
     expect(findFaults([first, step(far)])).toEqual([`${far} is not imported by a step before it`]);
-    const adapter = "src/adapters/disk/source-tree.ts";
+    const adapter = "src/adapters/disk/source/source-tree.ts";
     expect(findFaults([step(adapter)])).toEqual([`${adapter} is reached through no port`]);
   });
 });

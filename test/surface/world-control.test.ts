@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { App } from "../../src/app/call.ts";
 import { openApp } from "../../src/app/call.ts";
-import { makeHttpSurface } from "../../src/surfaces/http/server.ts";
-import { WorldStreams } from "../../src/surfaces/http/stream.ts";
+import { WorldStreams } from "../../src/surfaces/http/live/stream.ts";
+import { makeHttpSurface } from "../../src/surfaces/http/server/server.ts";
 
 let folder: string;
 let app: App;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { App } from "../../src/app/call.ts";
 import { openApp } from "../../src/app/call.ts";
-import { type RunningHttp, startHttp } from "../../src/surfaces/http/server.ts";
+import { type RunningHttp, startHttp } from "../../src/surfaces/http/server/server.ts";
 
 interface Answer {
   readonly status: number;

@@ -6,7 +6,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { App } from "../../src/app/call.ts";
 import { openApp } from "../../src/app/call.ts";
-import { type RunningHttp, startHttp } from "../../src/surfaces/http/server.ts";
+import { type RunningHttp, startHttp } from "../../src/surfaces/http/server/server.ts";
 import { launchBrowser } from "../support/browser.ts";
 
 const HTML = '<img src=x onerror="document.title=1"> <b>bold</b>';

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { App } from "../../src/app/call.ts";
 import { openApp } from "../../src/app/call.ts";
-import { makeHttpSurface, type RunningHttp, startHttp } from "../../src/surfaces/http/server.ts";
-import { WorldStreams } from "../../src/surfaces/http/stream.ts";
+import { WorldStreams } from "../../src/surfaces/http/live/stream.ts";
+import { makeHttpSurface, type RunningHttp, startHttp } from "../../src/surfaces/http/server/server.ts";
 
 // Server-sent events as a reader gets them: where it left off, and under the cursor of each line.
 

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type App, openApp } from "../../src/app/call.ts";
-import { makeHttpSurface } from "../../src/surfaces/http/server.ts";
-import { WorldStreams } from "../../src/surfaces/http/stream.ts";
+import { WorldStreams } from "../../src/surfaces/http/live/stream.ts";
+import { makeHttpSurface } from "../../src/surfaces/http/server/server.ts";
 
 const OWNER = "token-of-the-owner";
 let folder: string;

@@ -5,8 +5,8 @@ import { type App, openApp } from "../../src/app/call.ts";
 import { NOUNS } from "../../src/surfaces/cli/nouns.ts";
 import { type GeneratedFlag, toFlags } from "../../src/surfaces/cli/program.ts";
 import type { Verb } from "../../src/surfaces/cli/verb.ts";
-import { runServe } from "../../src/surfaces/http/serve.ts";
-import { runStudio } from "../../src/surfaces/http/studio.ts";
+import { runServe } from "../../src/surfaces/http/server/serve.ts";
+import { runStudio } from "../../src/surfaces/http/server/studio.ts";
 import { runMcp } from "../../src/surfaces/mcp/mcp.ts";
 
 const HEAD = `# Command line

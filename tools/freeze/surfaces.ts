@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { openApp } from "../../src/app/call.ts";
-import { startHttp } from "../../src/surfaces/http/server.ts";
+import { startHttp } from "../../src/surfaces/http/server/server.ts";
 import { openMcpHttp } from "../../src/surfaces/mcp/mcp.ts";
 import { makeClients } from "../../test/support/mcp.ts";
 import type { FrozenFiles } from "./files.ts";

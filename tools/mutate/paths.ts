@@ -16,7 +16,7 @@ export const PATHS = [
   "src/rooms/jobs/bundle/bundle-checks.ts",
   "src/rooms/jobs/bundle/bundle-artifacts.ts",
   "src/rooms/jobs/bundle/bundle-paths.ts",
-  "src/surfaces/http/caller.ts",
-  "src/surfaces/http/host-check.ts",
+  "src/surfaces/http/access/caller.ts",
+  "src/surfaces/http/access/host-check.ts",
   "src/app/hooks",
 ];

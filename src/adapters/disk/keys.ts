@@ -7,7 +7,7 @@ import { VerbatimError } from "../../core/errors/index.ts";
 import { errnoCode, toDiskError } from "../../core/errors/system.ts";
 import type { SyncCrypto } from "../../core/ports.ts";
 import { type SigningKey, toPublicKey, toSigningKey } from "../../core/trust/index.ts";
-import { syncFolder } from "./sync-folder.ts";
+import { syncFolder } from "./durable/sync-folder.ts";
 
 /** The public half of a key and where its files are. */
 interface StoredKey {

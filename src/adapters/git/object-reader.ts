@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { inflateSync } from "node:zlib";
-import { isPlainBelow, listGuarded, readGuarded, withGuardedFile } from "../disk/guarded-file.ts";
+import { isPlainBelow, listGuarded, readGuarded, withGuardedFile } from "../disk/guarded/guarded-file.ts";
 import { findInIndex } from "./pack-index.ts";
 import { type GitObject, readPacked } from "./pack-object.ts";
 

@@ -1,6 +1,6 @@
 import { lstatSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { isPlainBelow, listGuarded, readGuarded } from "../disk/guarded-file.ts";
+import { isPlainBelow, listGuarded, readGuarded } from "../disk/guarded/guarded-file.ts";
 import { ObjectReader } from "./object-reader.ts";
 
 const MOST_COMMITS = 10_000;

@@ -1,4 +1,4 @@
-import type { GuardedFile } from "../disk/guarded-file.ts";
+import type { GuardedFile } from "../disk/guarded/guarded-file.ts";
 
 const MAGIC = 0xff744f63;
 const FANOUT = 8;

@@ -1,4 +1,4 @@
-import type { GuardedFile } from "../disk/guarded-file.ts";
+import type { GuardedFile } from "../disk/guarded/guarded-file.ts";
 
 export interface GitObject {
   readonly type: "commit" | "tree" | "blob" | "tag";

@@ -2,7 +2,7 @@ import { lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { BaseTree, PatchChecker, TargetType } from "../../rooms/workflow/ports.ts";
-import { listBelow } from "../disk/repo-files.ts";
+import { listBelow } from "../disk/source/repo-files.ts";
 import { runGit, splitNul } from "./git-process.ts";
 import { type IndexRow, withIndex } from "./scratch-index.ts";
 

@@ -12,7 +12,7 @@ import type {
   WorkflowPorts,
 } from "../../rooms/workflow/index.ts";
 import type { CatalyticPlaces, Composition } from "../compose/compose.ts";
-import type { PlaceRequest } from "../compose/verification-places.ts";
+import type { PlaceRequest } from "../compose/verification/verification-places.ts";
 import type { QueuePorts } from "./queue/queue-ports.ts";
 import type { RaceTurns } from "./race/race-turns.ts";
 import type { MaskRequest, Masks } from "./request/masks.ts";

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { countFiles } from "../../adapters/disk/count-files.ts";
+import { countFiles } from "../../adapters/disk/source/count-files.ts";
 import { joinControl } from "../../adapters/process/control-client.ts";
 import { placeControlSocket } from "../../adapters/process/control-place.ts";
 import { ControlServer } from "../../adapters/process/control-server.ts";
@@ -15,7 +15,7 @@ import type { RunControl } from "../agent/work/run-control.ts";
 import { findPackage } from "./catalytic-ports.ts";
 import type { Composition } from "./compose.ts";
 import { withInterrupts } from "./compose.ts";
-import { findRunsRoot } from "./workspace.ts";
+import { findRunsRoot } from "./store/workspace.ts";
 
 const controls = new AsyncLocalStorage<RunControl>();
 

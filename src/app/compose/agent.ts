@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, readdirSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { writeDurably } from "../../adapters/disk/durable-write.ts";
-import { isPlainBelow, withGuardedFile } from "../../adapters/disk/guarded-file.ts";
+import { writeDurably } from "../../adapters/disk/durable/durable-write.ts";
+import { isPlainBelow, withGuardedFile } from "../../adapters/disk/guarded/guarded-file.ts";
 import { formatChangePatch } from "../../adapters/git/change-patch.ts";
 import { listFilteredPaths } from "../../adapters/git/filtered-paths.ts";
 import { listIgnoredPaths } from "../../adapters/git/ignored-paths.ts";
@@ -19,12 +19,12 @@ import { controlPorts } from "./agent-control.ts";
 import { createCatalyticPorts, toCatalyticPlaces, toHiddenPlaces } from "./catalytic-ports.ts";
 import { type Composition, composeAlone } from "./compose.ts";
 import { findMasks } from "./masks.ts";
-import { queuePorts } from "./team-queue.ts";
+import { isStoreAbsent, toWorkspace } from "./store/workspace.ts";
+import { queuePorts } from "./team/team-queue.ts";
 import { userPorts } from "./user-ports.ts";
-import { createCommandFacts, createVerifyPorts } from "./verification.ts";
-import { chooseVerificationPlace, freezeTree } from "./verification-places.ts";
+import { createCommandFacts, createVerifyPorts } from "./verification/verification.ts";
+import { chooseVerificationPlace, freezeTree } from "./verification/verification-places.ts";
 import { workflowPorts } from "./workflow.ts";
-import { isStoreAbsent, toWorkspace } from "./workspace.ts";
 
 export const wiring: Wiring<typeof AGENT_OPERATIONS> = {
   operations: AGENT_OPERATIONS,

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { runDisk } from "../../adapters/disk/run-disk.ts";
-import { isStatTrusted } from "../../adapters/disk/stat-trust.ts";
-import { createTreeMemory } from "../../adapters/disk/tree-memory.ts";
+import { runDisk } from "../../adapters/disk/runs/run-disk.ts";
+import { createTreeMemory } from "../../adapters/disk/source/tree-memory.ts";
+import { isStatTrusted } from "../../adapters/disk/stat/stat-trust.ts";
 import { readGitContext } from "../../adapters/git/git-context.ts";
 import { treeIgnores } from "../../adapters/git/tree-ignores.ts";
 import { createGuards } from "../../adapters/guards/index.ts";
@@ -20,7 +20,7 @@ import {
   type Validator,
 } from "../../rooms/catalytic/index.ts";
 import type { CatalyticPlaces, Composition } from "./compose.ts";
-import { createStateFolder, findRunsRoot, userFolders } from "./workspace.ts";
+import { createStateFolder, findRunsRoot, userFolders } from "./store/workspace.ts";
 
 /** Fills the ports of the catalytic room. Nothing is written before a run needs it. */
 export function createCatalyticPorts(composition: Composition): CatalyticPorts {

@@ -2,9 +2,9 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { nodeCrypto } from "../../adapters/crypto/node-crypto.ts";
-import { createInsideFiles } from "../../adapters/disk/inside-files.ts";
+import { createInsideFiles } from "../../adapters/disk/guarded/inside-files.ts";
+import { createLocalFiles } from "../../adapters/disk/guarded/local-files.ts";
 import { DiskKeys } from "../../adapters/disk/keys.ts";
-import { createLocalFiles } from "../../adapters/disk/local-files.ts";
 import type { ResolveName } from "../../adapters/network/judge.ts";
 import { resolveName } from "../../adapters/network/resolve.ts";
 import { processInterrupts } from "../../adapters/process/host.ts";
@@ -19,8 +19,8 @@ import type { App } from "../call.ts";
 import { loadConfig } from "../config/config.ts";
 import type { Workspace } from "../config/workspace.ts";
 import type { OpenSession } from "../studio/ports.ts";
-import { type AppStore, type MostConnections, openStores, type Stores } from "./store.ts";
-import { findWorkspace, userFolders } from "./workspace.ts";
+import { type AppStore, type MostConnections, openStores, type Stores } from "./store/store.ts";
+import { findWorkspace, userFolders } from "./store/workspace.ts";
 
 export type { ResolveName, UserTerminal };
 

@@ -1,7 +1,7 @@
 import { nodeCrypto } from "../../adapters/crypto/node-crypto.ts";
-import { createPathLook } from "../../adapters/disk/path-look.ts";
-import { createRepoReader } from "../../adapters/disk/repo-reader.ts";
-import { runDisk } from "../../adapters/disk/run-disk.ts";
+import { runDisk } from "../../adapters/disk/runs/run-disk.ts";
+import { createPathLook } from "../../adapters/disk/source/path-look.ts";
+import { createRepoReader } from "../../adapters/disk/source/repo-reader.ts";
 import { requireGit } from "../../adapters/git/git-process.ts";
 import { createPatchChecker } from "../../adapters/git/patch-check.ts";
 import { intlGraphemes } from "../../adapters/intl/graphemes.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { createSourceTree } from "../../adapters/disk/source-tree.ts";
+import { createSourceTree } from "../../adapters/disk/source/source-tree.ts";
 import { listTrackedFiles } from "../../adapters/git/tracked-files.ts";
 import { createOutliner } from "../../adapters/outline/outliner.ts";
 import type { Effect } from "../../core/operation.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { isWide } from "../../adapters/disk/private-modes.ts";
-import { createSourceTree } from "../../adapters/disk/source-tree.ts";
+import { isWide } from "../../adapters/disk/guarded/private-modes.ts";
+import { createSourceTree } from "../../adapters/disk/source/source-tree.ts";
 import { requireGit } from "../../adapters/git/git-process.ts";
 import { listTrackedFiles } from "../../adapters/git/tracked-files.ts";
 import { createGitWork } from "../../adapters/git/work-tree.ts";
@@ -15,7 +15,7 @@ import { agentPorts } from "./agent.ts";
 import { composeAlone } from "./compose.ts";
 import { conformancePorts } from "./conformance.ts";
 import { remember } from "./remembered.ts";
-import { createStateFolder, findRunsRoot, isStoreAbsent, userFolders } from "./workspace.ts";
+import { createStateFolder, findRunsRoot, isStoreAbsent, userFolders } from "./store/workspace.ts";
 
 export const wiring: Wiring<typeof HALL_OPERATIONS> = {
   operations: HALL_OPERATIONS,

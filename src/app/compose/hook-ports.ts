@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { nodeCrypto } from "../../adapters/crypto/node-crypto.ts";
-import { appendDurably } from "../../adapters/disk/durable-write.ts";
-import { createRunFolders, findRunByRoot } from "../../adapters/disk/run-folders.ts";
+import { appendDurably } from "../../adapters/disk/durable/durable-write.ts";
+import { createRunFolders, findRunByRoot } from "../../adapters/disk/runs/run-folders.ts";
 import type { HookPorts } from "../hooks/ports.ts";
-import { createRepoIdentity } from "./repo-identity.ts";
-import { createStateFolder, findRunsRoot, findWorkspace } from "./workspace.ts";
+import { createRepoIdentity } from "./store/repo-identity.ts";
+import { createStateFolder, findRunsRoot, findWorkspace } from "./store/workspace.ts";
 
 const clock = { now: () => Date.now() };
 

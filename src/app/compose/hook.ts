@@ -1,4 +1,4 @@
-import { writeDurably } from "../../adapters/disk/durable-write.ts";
+import { writeDurably } from "../../adapters/disk/durable/durable-write.ts";
 import { HOOK_OPERATIONS, type HookOperationPorts } from "../hooks/operations.ts";
 import type { Wiring } from "../operations.ts";
 import { hookPorts } from "./hook-ports.ts";

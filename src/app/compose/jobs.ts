@@ -3,9 +3,9 @@ import { hostname } from "node:os";
 import { relative, resolve, sep } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { createTwoFilesPatch } from "diff";
-import { findBundle, openBundleFolder } from "../../adapters/disk/bundle-folder.ts";
-import { createBundleFolder } from "../../adapters/disk/bundle-target.ts";
-import { resolveInside } from "../../adapters/disk/inside-root.ts";
+import { findBundle, openBundleFolder } from "../../adapters/disk/bundles/bundle-folder.ts";
+import { createBundleFolder } from "../../adapters/disk/bundles/bundle-target.ts";
+import { resolveInside } from "../../adapters/disk/guarded/inside-root.ts";
 import { createPauses } from "../../adapters/process/pauses.ts";
 import { isHash } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
@@ -39,9 +39,9 @@ import type { Composition } from "./compose.ts";
 import { contextPorts } from "./context.ts";
 import { createExecutePort } from "./execute-port.ts";
 import { createPatchPort } from "./patch-port.ts";
-import type { AppStore } from "./store.ts";
-import { openMirror, pickRepository } from "./team-jobs.ts";
-import { requestLanding, waitForLanding } from "./team-landing.ts";
+import type { AppStore } from "./store/store.ts";
+import { openMirror, pickRepository } from "./team/team-jobs.ts";
+import { requestLanding, waitForLanding } from "./team/team-landing.ts";
 
 /** Everything under `jobs.` */
 export const JOBS_OPERATIONS = [...JOB_OPERATIONS, jobLand, ...BUNDLE_OPERATIONS, bundleBuild] as const;

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { findFiles, findOtherNames } from "../../adapters/disk/find-files.ts";
-import { readGuarded } from "../../adapters/disk/guarded-file.ts";
+import { readGuarded } from "../../adapters/disk/guarded/guarded-file.ts";
+import { findFiles, findOtherNames } from "../../adapters/disk/source/find-files.ts";
 import { treeIgnores } from "../../adapters/git/tree-ignores.ts";
 import { readHost } from "../../adapters/process/host.ts";
 import { listListeningSockets } from "../../adapters/process/listening-sockets.ts";

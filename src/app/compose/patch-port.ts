@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
-import { writeFileAtomic } from "../../adapters/disk/atomic-write.ts";
-import { resolveInside } from "../../adapters/disk/inside-root.ts";
+import { writeFileAtomic } from "../../adapters/disk/durable/atomic-write.ts";
+import { resolveInside } from "../../adapters/disk/guarded/inside-root.ts";
 import { createPatchChecker } from "../../adapters/git/patch-check.ts";
 import { type FileState, patchFile } from "../../adapters/git/patched-file.ts";
 import { encodeUtf8, type JsonObject } from "../../core/canonical/index.ts";

@@ -1,17 +1,17 @@
 import { existsSync, lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { writeDurably } from "../../adapters/disk/durable-write.ts";
-import { readGuarded } from "../../adapters/disk/guarded-file.ts";
-import { listWhileWritten, readStartWhileWritten, readWhileWritten } from "../../adapters/disk/guarded-walk.ts";
-import { createPrivately, replacePrivately } from "../../adapters/disk/private-file.ts";
-import { runDisk } from "../../adapters/disk/run-disk.ts";
+import { writeDurably } from "../../adapters/disk/durable/durable-write.ts";
+import { readGuarded } from "../../adapters/disk/guarded/guarded-file.ts";
+import { listWhileWritten, readStartWhileWritten, readWhileWritten } from "../../adapters/disk/guarded/guarded-walk.ts";
+import { createPrivately, replacePrivately } from "../../adapters/disk/guarded/private-file.ts";
+import { runDisk } from "../../adapters/disk/runs/run-disk.ts";
 import { readHost } from "../../adapters/process/host.ts";
 import { type JsonValue, parseJson, sortedByCodePoint } from "../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import type { UserPorts } from "../agent/ports.ts";
 import { USER_CONFIG_FILE } from "../config/config.ts";
 import type { Composition } from "./compose.ts";
-import { userFolders } from "./workspace.ts";
+import { userFolders } from "./store/workspace.ts";
 
 const ALLOWED = "allowed-commands";
 const PRICES = "prices.json";

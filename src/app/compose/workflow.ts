@@ -1,11 +1,11 @@
 import { basename, resolve } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
-import { resolveInside } from "../../adapters/disk/inside-root.ts";
-import { createLandingFiles } from "../../adapters/disk/landing-files.ts";
-import { createRepoFiles } from "../../adapters/disk/repo-files.ts";
-import { createRepoReader } from "../../adapters/disk/repo-reader.ts";
-import { createRunFolders } from "../../adapters/disk/run-folders.ts";
-import { zipper } from "../../adapters/disk/zip.ts";
+import { zipper } from "../../adapters/disk/bundles/zip.ts";
+import { resolveInside } from "../../adapters/disk/guarded/inside-root.ts";
+import { createLandingFiles } from "../../adapters/disk/runs/landing-files.ts";
+import { createRunFolders } from "../../adapters/disk/runs/run-folders.ts";
+import { createRepoFiles } from "../../adapters/disk/source/repo-files.ts";
+import { createRepoReader } from "../../adapters/disk/source/repo-reader.ts";
 import { createCommits } from "../../adapters/git/commits.ts";
 import { createHistory } from "../../adapters/git/history.ts";
 import { mergeText } from "../../adapters/git/merge-text.ts";
@@ -22,10 +22,10 @@ import { isProcessGone } from "../agent/work/agent-process.ts";
 import type { Wiring } from "../operations.ts";
 import type { Composition } from "./compose.ts";
 import { assertOutputDeliverable } from "./compose.ts";
-import { createIsolations } from "./gate-isolation.ts";
-import { createRepoIdentity } from "./repo-identity.ts";
+import { createRepoIdentity } from "./store/repo-identity.ts";
+import { findRunsRoot } from "./store/workspace.ts";
 import { lockTree } from "./tree-lock.ts";
-import { findRunsRoot } from "./workspace.ts";
+import { createIsolations } from "./verification/gate-isolation.ts";
 
 export const wiring: Wiring<typeof WORKFLOW_OPERATIONS> = {
   operations: WORKFLOW_OPERATIONS,

@@ -1,4 +1,4 @@
-import { createLocalFolders } from "../../adapters/disk/local-folders.ts";
+import { createLocalFolders } from "../../adapters/disk/guarded/local-folders.ts";
 import { intlGraphemes } from "../../adapters/intl/graphemes.ts";
 import { makeZones } from "../../adapters/intl/zones.ts";
 import { makeModels } from "../../adapters/models/world-models.ts";

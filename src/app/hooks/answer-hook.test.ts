@@ -16,7 +16,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { nodeCrypto } from "../../adapters/crypto/node-crypto.ts";
 import { openApp } from "../call.ts";
 import { hookPorts } from "../compose/hook-ports.ts";
-import { findWorkspace } from "../compose/workspace.ts";
+import { findWorkspace } from "../compose/store/workspace.ts";
 import { answerHook } from "./answer-hook.ts";
 import { readHookRules } from "./hook-rules.ts";
 

@@ -12,7 +12,7 @@ import {
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { writeDurably } from "../../adapters/disk/durable-write.ts";
+import { writeDurably } from "../../adapters/disk/durable/durable-write.ts";
 import { toClientSettings } from "./client-settings.ts";
 import { installHook } from "./install-hook.ts";
 

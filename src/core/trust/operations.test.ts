@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { nodeCrypto } from "../../adapters/crypto/node-crypto.ts";
+import { createLocalFiles } from "../../adapters/disk/guarded/local-files.ts";
 import { DiskKeys } from "../../adapters/disk/keys.ts";
-import { createLocalFiles } from "../../adapters/disk/local-files.ts";
 import { keysList, keysNew, keysPolicyCheck, keysPolicyInit, keysShow, type TrustPorts } from "./operations.ts";
 
 async function* nothing(): AsyncIterable<Uint8Array> {

@@ -24,10 +24,10 @@ import { expandTemplate, type TemplateValues } from "./dispatch/argv-template.ts
 import { findNextStep } from "./dispatch/next-step.ts";
 import { countPrompts } from "./dispatch/outbox.ts";
 import { resolveWorkflow as findWorkflow } from "./dispatch/resolver.ts";
-import { type LimitSources, resolveLimits } from "./run/limits.ts";
-import { toRepoSlug } from "./run/repo-slug.ts";
-import { isRunId } from "./run/run-id.ts";
-import type { RunFacts } from "./run/run-state.ts";
+import { toRepoSlug } from "./run/find/repo-slug.ts";
+import { isRunId } from "./run/find/run-id.ts";
+import { type LimitSources, resolveLimits } from "./run/gate/limits.ts";
+import type { RunFacts } from "./run/record/run-state.ts";
 
 type Area = (input: JsonObject, ports: { readonly crypto: SyncCrypto }) => JsonValue;
 

@@ -4,9 +4,9 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { listenHttp } from "./listener.ts";
-import { runServe } from "./serve.ts";
-import { runStudio } from "./studio.ts";
+import { listenHttp } from "./server/listener.ts";
+import { runServe } from "./server/serve.ts";
+import { runStudio } from "./server/studio.ts";
 
 const DATABASE = { VERBATIM_DATABASE_URL: "postgres://127.0.0.1:1/nowhere" };
 

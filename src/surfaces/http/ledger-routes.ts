@@ -1,7 +1,7 @@
 import type { Hono } from "hono";
 import type { App } from "../../app/call.ts";
-import { requireOwner } from "./caller.ts";
-import type { Variables } from "./world-router.ts";
+import { requireOwner } from "./access/caller.ts";
+import type { Variables } from "./worlds/world-router.ts";
 
 /** Entries a piece, so that a long export costs few steps. */
 const LINES_A_PIECE = 256;

@@ -1,10 +1,10 @@
 // Who may speak MCP over HTTP: asked at both of its doors, alone and in the Studio, of requests as they arrive.
 import { describe, expect, it } from "vitest";
 import type { App } from "../../app/call.ts";
-import { ownNames } from "./host-check.ts";
+import { ownNames } from "./access/host-check.ts";
+import { WorldStreams } from "./live/stream.ts";
 import { makeMcpRoute } from "./mcp-route.ts";
-import { makeHttpSurface } from "./server.ts";
-import { WorldStreams } from "./stream.ts";
+import { makeHttpSurface } from "./server/server.ts";
 
 const TOKEN = "token-of-the-keeper";
 const HOST = "127.0.0.1:4680";

@@ -1,11 +1,18 @@
 import { Hono } from "hono";
 import { VerbatimError } from "../../core/errors/index.ts";
-import { type AccessOptions, bearerOf, chooseToken, isSameToken, NO_TOKEN_WARNING, toAddress } from "./access.ts";
+import {
+  type AccessOptions,
+  bearerOf,
+  chooseToken,
+  isSameToken,
+  NO_TOKEN_WARNING,
+  toAddress,
+} from "./access/access.ts";
+import { type OwnNames, ownNames, requireOwnHost, requireOwnSite } from "./access/host-check.ts";
+import { chooseTransport, type TransportOptions } from "./access/transport.ts";
 import { JSON_TYPE, requireType } from "./body-type.ts";
 import { toErrorBody } from "./failure.ts";
-import { type OwnNames, ownNames, requireOwnHost, requireOwnSite } from "./host-check.ts";
-import { listenHttp } from "./listener.ts";
-import { chooseTransport, type TransportOptions } from "./transport.ts";
+import { listenHttp } from "./server/listener.ts";
 
 /** MCP over HTTP, made by another surface and served here. */
 export interface McpFetch {

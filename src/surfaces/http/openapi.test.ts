@@ -1,8 +1,8 @@
 import { afterAll, expect, it } from "vitest";
 import { openApp } from "../../app/call.ts";
+import { WorldStreams } from "./live/stream.ts";
 import { OWN_ROUTES } from "./own-routes.ts";
-import { makeHttpSurface } from "./server.ts";
-import { WorldStreams } from "./stream.ts";
+import { makeHttpSurface } from "./server/server.ts";
 
 const app = openApp({ surface: "http", start: "/", env: {}, platform: process.platform });
 afterAll(() => app.close());

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Operation } from "../../core/operation.ts";
 import { listParameters, toOperationId, toOwnPaths, toTemplate } from "./own-routes.ts";
-import type { WorldRoute } from "./world-router.ts";
+import type { WorldRoute } from "./worlds/world-router.ts";
 
 const ERROR = {
   description: "Refused; see error.code.",

@@ -2,9 +2,9 @@ import type { Hono } from "hono";
 import type { App } from "../../app/call.ts";
 import type { Output } from "../../app/operations.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
-import { requireOwner } from "./caller.ts";
+import { requireOwner } from "./access/caller.ts";
 import { packRun } from "./run-archive.ts";
-import { dropAbsent, numberIn, type Variables } from "./world-router.ts";
+import { dropAbsent, numberIn, type Variables } from "./worlds/world-router.ts";
 
 const OCTETS = "application/octet-stream";
 

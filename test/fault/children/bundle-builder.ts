@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { nodeCrypto } from "../../../src/adapters/crypto/node-crypto.ts";
-import { openBundleFolder } from "../../../src/adapters/disk/bundle-folder.ts";
-import { createBundleFolder } from "../../../src/adapters/disk/bundle-target.ts";
-import { createContentStore } from "../../../src/adapters/disk/content-store.ts";
-import { createLocalFiles } from "../../../src/adapters/disk/local-files.ts";
+import { openBundleFolder } from "../../../src/adapters/disk/bundles/bundle-folder.ts";
+import { createBundleFolder } from "../../../src/adapters/disk/bundles/bundle-target.ts";
+import { createContentStore } from "../../../src/adapters/disk/durable/content-store.ts";
+import { createLocalFiles } from "../../../src/adapters/disk/guarded/local-files.ts";
 import { sqliteJobs } from "../../../src/adapters/sql/sqlite/jobs-tables.ts";
 import { ledgerMigration } from "../../../src/adapters/sql/sqlite/migrations/0001-ledger.ts";
 import { jobsMigration } from "../../../src/adapters/sql/sqlite/migrations/0003-jobs.ts";

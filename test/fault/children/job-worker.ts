@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { nodeCrypto } from "../../../src/adapters/crypto/node-crypto.ts";
-import { createContentStore } from "../../../src/adapters/disk/content-store.ts";
+import { createContentStore } from "../../../src/adapters/disk/durable/content-store.ts";
 import { createPauses } from "../../../src/adapters/process/pauses.ts";
 import { postgresJobs } from "../../../src/adapters/sql/postgres/jobs-tables.ts";
 import { ledgerMigration as postgresLedger } from "../../../src/adapters/sql/postgres/migrations/0001-ledger.ts";

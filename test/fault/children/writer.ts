@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { writeSync } from "node:fs";
 import { nodeCrypto } from "../../../src/adapters/crypto/node-crypto.ts";
-import { createContentStore } from "../../../src/adapters/disk/content-store.ts";
+import { createContentStore } from "../../../src/adapters/disk/durable/content-store.ts";
 import { openPostgresStore } from "../../../src/adapters/sql/postgres/store.ts";
 import { openSqliteStore } from "../../../src/adapters/sql/sqlite/store.ts";
 

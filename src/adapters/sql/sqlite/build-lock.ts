@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { errnoCode, toDiskError } from "../../../core/errors/system.ts";
 import type { BuildLock } from "../../../rooms/context/ports.ts";
-import { makePrivateFile, PRIVATE_FILE, PRIVATE_FOLDER } from "../../disk/private-modes.ts";
+import { makePrivateFile, PRIVATE_FILE, PRIVATE_FOLDER } from "../../disk/guarded/private-modes.ts";
 import { loadSqlite, SqliteDatabase } from "./driver.ts";
 import { isBusy } from "./errors.ts";
 

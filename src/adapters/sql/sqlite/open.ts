@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import { toDiskError } from "../../../core/errors/system.ts";
 import type { Clock, Ids } from "../../../core/ports.ts";
-import { makePrivateFile, narrow, PRIVATE_FOLDER } from "../../disk/private-modes.ts";
+import { makePrivateFile, narrow, PRIVATE_FOLDER } from "../../disk/guarded/private-modes.ts";
 import { StatementCache } from "./connection.ts";
 import { loadSqlite, SqliteDatabase } from "./driver.ts";
 import { isBusy } from "./errors.ts";

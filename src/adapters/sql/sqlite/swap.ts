@@ -5,7 +5,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import { toDiskError } from "../../../core/errors/system.ts";
-import { syncFolder } from "../../disk/durable-write.ts";
+import { syncFolder } from "../../disk/durable/durable-write.ts";
 import { loadSqlite, SqliteDatabase } from "./driver.ts";
 import { isBusy } from "./errors.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { makeCatalyticRepo, openCatalytic, type TestRun, toJobSpec } from "../../../../test/support/catalytic-repo.ts";
 import { nodeCrypto } from "../../../adapters/crypto/node-crypto.ts";
-import { runDisk } from "../../../adapters/disk/run-disk.ts";
+import { runDisk } from "../../../adapters/disk/runs/run-disk.ts";
 import type { JsonValue } from "../../../core/canonical/index.ts";
 import type { CatalyticPorts } from "../ports.ts";
 import { commandEnv, declareGuard, declareRun, effectiveEnv, hashEnv, type RunRequest, readPolicy } from "./declare.ts";

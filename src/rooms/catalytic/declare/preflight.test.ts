@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createPathLook } from "../../../adapters/disk/path-look.ts";
+import { createPathLook } from "../../../adapters/disk/source/path-look.ts";
 import { effectivePolicy } from "./policy.ts";
 import { checkPaths, type DeclaredPaths, findSharedAnchors } from "./preflight.ts";
 

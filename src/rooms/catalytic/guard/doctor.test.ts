@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { nodeCrypto } from "../../../adapters/crypto/node-crypto.ts";
-import { runDisk } from "../../../adapters/disk/run-disk.ts";
+import { runDisk } from "../../../adapters/disk/runs/run-disk.ts";
 import type { RoomPorts } from "../operations/ports.ts";
 import { acquireLocks, haltLocks } from "../run/lock-files.ts";
 import { examine } from "./doctor.ts";

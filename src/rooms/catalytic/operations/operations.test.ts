@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { makeCatalyticRepo, openCatalytic, recordTree, type TestRun } from "../../../../test/support/catalytic-repo.ts";
 import { nodeCrypto } from "../../../adapters/crypto/node-crypto.ts";
-import { runDisk } from "../../../adapters/disk/run-disk.ts";
+import { runDisk } from "../../../adapters/disk/runs/run-disk.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { toSigningKey } from "../../../core/trust/key.ts";
 import { CATALYTIC_OPERATIONS } from "./index.ts";

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { runDisk } from "../../../adapters/disk/run-disk.ts";
+import { runDisk } from "../../../adapters/disk/runs/run-disk.ts";
 import { diffAnchors, isSameEntry, restoreAnchor, stageOutputs } from "./staging.ts";
 
 let base: string;

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { runDisk } from "../../../adapters/disk/run-disk.ts";
+import { runDisk } from "../../../adapters/disk/runs/run-disk.ts";
 import { listStrays, readArtifact } from "./record-files.ts";
 import { listRuns, readRun, toRecordPlace } from "./records.ts";
 

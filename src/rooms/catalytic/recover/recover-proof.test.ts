@@ -22,7 +22,7 @@ import {
   toJobSpec,
 } from "../../../../test/support/catalytic-repo.ts";
 import { nodeCrypto } from "../../../adapters/crypto/node-crypto.ts";
-import { runDisk } from "../../../adapters/disk/run-disk.ts";
+import { runDisk } from "../../../adapters/disk/runs/run-disk.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import type { CatalyticPorts, RunDisk } from "../ports.ts";
 import { Journal } from "../record/journal.ts";

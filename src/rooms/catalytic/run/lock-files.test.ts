@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { nodeCrypto } from "../../../adapters/crypto/node-crypto.ts";
-import { runDisk } from "../../../adapters/disk/run-disk.ts";
+import { runDisk } from "../../../adapters/disk/runs/run-disk.ts";
 import type { Host } from "../ports.ts";
 import { acquireLocks, haltLocks, listLocks, ownerOf, releaseLocks } from "./lock-files.ts";
 

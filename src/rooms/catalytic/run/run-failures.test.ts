@@ -10,7 +10,7 @@ import {
   type TestRun,
   toJobSpec,
 } from "../../../../test/support/catalytic-repo.ts";
-import { runDisk } from "../../../adapters/disk/run-disk.ts";
+import { runDisk } from "../../../adapters/disk/runs/run-disk.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import type { CatalyticPorts } from "../ports.ts";
 import { recoverDead, recoverRuns } from "../recover/recover.ts";

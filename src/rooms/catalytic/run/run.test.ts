@@ -12,7 +12,7 @@ import {
   toJobSpec,
 } from "../../../../test/support/catalytic-repo.ts";
 import { nodeCrypto } from "../../../adapters/crypto/node-crypto.ts";
-import { runDisk } from "../../../adapters/disk/run-disk.ts";
+import { runDisk } from "../../../adapters/disk/runs/run-disk.ts";
 import { listStrays, readRecord } from "../record/record-files.ts";
 import { verifyRun } from "../verify/verify.ts";
 

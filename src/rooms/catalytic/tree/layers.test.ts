@@ -15,7 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { runDisk } from "../../../adapters/disk/run-disk.ts";
+import { runDisk } from "../../../adapters/disk/runs/run-disk.ts";
 import type { RestoreMethod } from "../../../core/contracts/guards.ts";
 import type { RunDisk } from "../ports.ts";
 import { Journal, type JournalDomain, readJournal } from "../record/journal.ts";

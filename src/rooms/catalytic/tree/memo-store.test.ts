@@ -14,8 +14,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { nodeCrypto } from "../../../adapters/crypto/node-crypto.ts";
-import { createContentStore } from "../../../adapters/disk/content-store.ts";
-import { runDisk } from "../../../adapters/disk/run-disk.ts";
+import { createContentStore } from "../../../adapters/disk/durable/content-store.ts";
+import { runDisk } from "../../../adapters/disk/runs/run-disk.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { findMemo, rememberRun } from "./memo-store.ts";
 

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { diskFolder } from "../../../../test/support/memory-folder.ts";
 import { nodeCrypto } from "../../../adapters/crypto/node-crypto.ts";
-import { createTreeMemory } from "../../../adapters/disk/tree-memory.ts";
+import { createTreeMemory } from "../../../adapters/disk/source/tree-memory.ts";
 import type { KeptTree, TreeScan } from "../ports.ts";
 import { makeTexts } from "../tree/written-tree.ts";
 import { isIgnoredSame, updateTree, withIgnored } from "./tree-update.ts";

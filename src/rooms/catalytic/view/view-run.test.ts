@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openCatalytic, recordTree, type TestRun } from "../../../../test/support/catalytic-repo.ts";
 import { diskFolder } from "../../../../test/support/memory-folder.ts";
-import { runDisk } from "../../../adapters/disk/run-disk.ts";
+import { runDisk } from "../../../adapters/disk/runs/run-disk.ts";
 import { listStrays, readRecord } from "../record/record-files.ts";
 import { listLocks } from "../run/lock-files.ts";
 import { verifyRun } from "../verify/verify.ts";

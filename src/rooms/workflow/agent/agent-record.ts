@@ -16,9 +16,9 @@ import { CANDIDATE, CARRIED, type Candidate, type Carried, CHOICE, type Choice }
 import { LANDING_COMMIT, type LandingCommit } from "../contracts/commit.ts";
 import { LANDING, type Landing } from "../contracts/landing.ts";
 import { type AgentRecordKind, type NewWorkflowRecord, WORKFLOW_RECORDS } from "../contracts/records.ts";
-import { appendToRun } from "../run/agent-projection.ts";
+import { appendToRun } from "../run/record/agent-projection.ts";
+import type { RunState } from "../run/record/run-state.ts";
 import type { Run } from "../run/run.ts";
-import type { RunState } from "../run/run-state.ts";
 import { VERIFICATION, type VerificationReport } from "../verification/report.ts";
 import type { Verified } from "../verification/verify-candidate.ts";
 

@@ -1,6 +1,6 @@
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { type NewWorkflowRecord, WORKFLOW_RECORDS } from "../contracts/records.ts";
-import { appendToRun, streamOf } from "../run/agent-projection.ts";
+import { appendToRun, streamOf } from "../run/record/agent-projection.ts";
 import type { Run } from "../run/run.ts";
 
 type Commented = NewWorkflowRecord<"AGENT_COMMENTED">;

@@ -5,11 +5,11 @@ import type { Candidate } from "../contracts/candidate.ts";
 import { PATCH_FILE } from "../dispatch/next-step.ts";
 import type { PatchResult } from "../patch/patch-gate.ts";
 import { REVIEW_PATCH_FILE } from "../patch/patch-review.ts";
-import { archive, currentCandidate, markCandidate } from "../run/candidates.ts";
-import { PATCH_GATE_FILE, type PatchGateRecord } from "../run/gate-record.ts";
-import { storeArtifact } from "../run/receive.ts";
+import { PATCH_GATE_FILE, type PatchGateRecord } from "../run/gate/gate-record.ts";
+import { storeArtifact } from "../run/gate/receive.ts";
+import { archive, currentCandidate, markCandidate } from "../run/record/candidates.ts";
+import type { CandidateState, RunState } from "../run/record/run-state.ts";
 import type { Run } from "../run/run.ts";
-import type { CandidateState, RunState } from "../run/run-state.ts";
 import type { Session } from "../run/session.ts";
 
 /**

@@ -7,7 +7,7 @@ import type { BaseTree, CopyChange } from "../ports.ts";
 import { COPY_FOLDER } from "../run/recovery.ts";
 import { readRepoText } from "../run/run.ts";
 import type { Session } from "../run/session.ts";
-import { checkReferences, runBuiltInGate } from "../run/verify-gates.ts";
+import { checkReferences, runBuiltInGate } from "../run/verify/verify-gates.ts";
 
 /**
  * What the gates of the product itself find wrong with the newest candidate. Only a repository that catalogues its

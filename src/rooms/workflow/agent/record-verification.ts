@@ -9,7 +9,7 @@ import {
   type VerifyReport,
 } from "../artifacts/verify-report.ts";
 import type { Candidate } from "../contracts/candidate.ts";
-import { archivePath } from "../run/candidates.ts";
+import { archivePath } from "../run/record/candidates.ts";
 import type { Session } from "../run/session.ts";
 import { findFailedTail } from "../verification/report.ts";
 import type { Verified } from "../verification/verify-candidate.ts";

@@ -11,7 +11,7 @@ import { checkFindResult, FIND_RESULT_VERSION } from "../artifacts/find-result.t
 import { checkFindWeb, FIND_WEB_VERSION } from "../artifacts/find-web.ts";
 import type { Verdict } from "../artifacts/finding.ts";
 import { checkVerifyReport } from "../artifacts/verify-report.ts";
-import { WORKFLOW_RUN } from "../run/run-schema.ts";
+import { WORKFLOW_RUN } from "../run/record/run-schema.ts";
 import { VERIFICATION } from "../verification/report.ts";
 import { AGENT_CHANGE } from "./agent-change.ts";
 import { AGENT_PROFILE } from "./agent-profile.ts";

@@ -1,7 +1,7 @@
 import type { ContextPack } from "../artifacts/context-pack.ts";
 import type { Plan } from "../artifacts/plan.ts";
 import type { PatchPolicy } from "../patch/patch-policy.ts";
-import type { Limits } from "../run/limits.ts";
+import type { Limits } from "../run/gate/limits.ts";
 
 /** The four files of the evidence pack (Artifact Contracts K.1). */
 export const EVIDENCE_FILES = [

@@ -12,7 +12,7 @@ import { matchPlan, toDifference } from "../artifacts/plan-match.ts";
 import { REASONS_FILE, validateReasons } from "../artifacts/reasons.ts";
 import { judgeReview, REVIEW_CONTRACT_FILE, REVIEW_COST_FILE, type ReviewResult } from "../artifacts/review.ts";
 import { isBlankText } from "../artifacts/text.ts";
-import type { CandidateRecord, RunFacts } from "../run/run-state.ts";
+import type { CandidateRecord, RunFacts } from "../run/record/run-state.ts";
 
 export const PATCH_FILE = "artifacts/diff.patch";
 export const ANALYSIS_FILE = "artifacts/analysis.md";

@@ -5,8 +5,8 @@ import { formatArtifact } from "../artifacts/json.ts";
 import { WORKFLOW_RECORDS } from "../contracts/records.ts";
 import { buildPack, type LibrarianRules } from "../librarian/librarian.ts";
 import type { WorkflowPorts } from "../operations/ports.ts";
+import { streamOf } from "../run/record/run-log.ts";
 import type { Run } from "../run/run.ts";
-import { streamOf } from "../run/run-log.ts";
 import type { Session } from "../run/session.ts";
 
 /** The librarian's rules of a repository. */

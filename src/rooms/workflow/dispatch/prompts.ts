@@ -2,7 +2,7 @@ import { decodeUtf8 } from "../../../core/canonical/index.ts";
 import { DEFAULT_DISPATCH, DISPATCH_FILE, type Dispatch, validateDispatch } from "../artifacts/dispatch.ts";
 import { formatArtifact } from "../artifacts/json.ts";
 import { PLAN_DRAFT_FILE } from "../artifacts/plan.ts";
-import { buildEvidence, writeEvidencePack } from "../run/evidence.ts";
+import { buildEvidence, writeEvidencePack } from "../run/record/evidence.ts";
 import { type Run, readRepoText } from "../run/run.ts";
 import type { Session } from "../run/session.ts";
 import type { NextStep } from "./next-step.ts";

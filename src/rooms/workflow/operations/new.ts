@@ -5,7 +5,7 @@ import { validateDispatch } from "../artifacts/dispatch.ts";
 import { sayFinding } from "../artifacts/finding.ts";
 import { createRun, requireDispatch } from "../run/create-run.ts";
 import { createDirectRun } from "../run/direct-run.ts";
-import { MOST_ARTIFACT_BYTES } from "../run/receive.ts";
+import { MOST_ARTIFACT_BYTES } from "../run/gate/receive.ts";
 import { Run } from "../run/run.ts";
 import { readStatus } from "../run/status.ts";
 import { statusSchema } from "./outputs.ts";

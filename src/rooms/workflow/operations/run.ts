@@ -10,10 +10,16 @@ import { signDraft } from "../artifacts/plan-match.ts";
 import { PATCH_FILE } from "../dispatch/next-step.ts";
 import { dispatchOf } from "../dispatch/prompts.ts";
 import { advanceRun } from "../run/advance.ts";
+import { rollBackRun } from "../run/apply/rollback.ts";
 import { abortRun } from "../run/end-run.ts";
-import { findOwnRun, requireSteps } from "../run/find-run.ts";
-import { judgeInRun, MOST_ARTIFACT_BYTES, requireVerbatimPack, storeArtifact, toStoredBytes } from "../run/receive.ts";
-import { rollBackRun } from "../run/rollback.ts";
+import { findOwnRun, requireSteps } from "../run/find/find-run.ts";
+import {
+  judgeInRun,
+  MOST_ARTIFACT_BYTES,
+  requireVerbatimPack,
+  storeArtifact,
+  toStoredBytes,
+} from "../run/gate/receive.ts";
 import { Run } from "../run/run.ts";
 import { type Session, withSession } from "../run/session.ts";
 import { toStepReport } from "../run/status.ts";

@@ -1,6 +1,6 @@
 import { decodeUtf8 } from "../../../core/canonical/index.ts";
 import { isGitName } from "../../../core/paths/index.ts";
-import { isDeviceName } from "../run/run-id.ts";
+import { isDeviceName } from "../run/find/run-id.ts";
 import { fromByteText } from "./patch-lines.ts";
 import { refuseParse, refusePath } from "./rejection.ts";
 

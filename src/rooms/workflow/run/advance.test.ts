@@ -5,9 +5,9 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { type BareRuns, openBareRuns } from "../../../../test/support/bare-run.ts";
 import { GUARDRAILS, REQUEST } from "../../../../test/support/sample-repository.ts";
 import { advanceRun } from "./advance.ts";
+import { readEvents } from "./record/run-log.ts";
+import type { RunState } from "./record/run-state.ts";
 import type { Run } from "./run.ts";
-import { readEvents } from "./run-log.ts";
-import type { RunState } from "./run-state.ts";
 import { Session } from "./session.ts";
 
 let bare: BareRuns;

@@ -15,12 +15,12 @@ import type { NextStep } from "../dispatch/next-step.ts";
 import { runPackStep } from "../dispatch/pack-step.ts";
 import { dispatchOf, writePrompt } from "../dispatch/prompts.ts";
 import { REGISTRY_FILE, resolveWorkflow } from "../dispatch/resolver.ts";
-import { acceptArtifacts } from "./accept.ts";
-import { runApplyStep } from "./apply-step.ts";
-import { runGateStep } from "./gate-step.ts";
+import { runApplyStep } from "./apply/apply-step.ts";
+import { acceptArtifacts } from "./gate/accept.ts";
+import { runGateStep } from "./gate/gate-step.ts";
 import { readRepoText } from "./run.ts";
 import type { Session } from "./session.ts";
-import { retryVerify, runVerifyStep } from "./verify-step.ts";
+import { retryVerify, runVerifyStep } from "./verify/verify-step.ts";
 
 interface AdvanceOptions {
   readonly maxSteps: number;

@@ -6,11 +6,11 @@ import { formatArtifact } from "../artifacts/json.ts";
 import type { WorkflowPorts } from "../operations/ports.ts";
 import type { PatchPolicy } from "../patch/patch-policy.ts";
 import type { RunFolder } from "../ports.ts";
-import { toRepoSlug } from "./repo-slug.ts";
+import { toRepoSlug } from "./find/repo-slug.ts";
+import { isRunId, makeRunId } from "./find/run-id.ts";
+import { RunLog } from "./record/run-log.ts";
+import { type DirectFacts, RUN_FILE, RUN_VERSION, type RunState } from "./record/run-state.ts";
 import { Run } from "./run.ts";
-import { isRunId, makeRunId } from "./run-id.ts";
-import { RunLog } from "./run-log.ts";
-import { type DirectFacts, RUN_FILE, RUN_VERSION, type RunState } from "./run-state.ts";
 
 interface CreateOptions {
   readonly goal: string;

@@ -15,12 +15,12 @@ import { toOneLine } from "../dispatch/prompt.ts";
 import type { WorkflowPorts } from "../operations/ports.ts";
 import type { PatchPolicy } from "../patch/patch-policy.ts";
 import { advanceRun } from "./advance.ts";
-import { BufferedRunFolder } from "./buffered-run-folder.ts";
 import { createRun } from "./create-run.ts";
-import { PATCH_GATE_FILE } from "./gate-record.ts";
-import { judgeInRun, storeArtifact } from "./receive.ts";
+import { PATCH_GATE_FILE } from "./gate/gate-record.ts";
+import { judgeInRun, storeArtifact } from "./gate/receive.ts";
+import { BufferedRunFolder } from "./record/buffered-run-folder.ts";
+import type { DirectFacts } from "./record/run-state.ts";
 import type { Run } from "./run.ts";
-import type { DirectFacts } from "./run-state.ts";
 import { type Session, withSession } from "./session.ts";
 
 export interface DirectOptions {

@@ -1,10 +1,10 @@
 import { PATCH_FILE } from "../dispatch/next-step.ts";
-import { markCandidate } from "./candidates.ts";
-import { bundleFailure } from "./failure-bundle.ts";
-import { finishRollback } from "./rollback.ts";
-import { readEvents } from "./run-log.ts";
+import { finishRollback } from "./apply/rollback.ts";
+import { restoreSnapshot, snapshotFolder } from "./apply/snapshot.ts";
+import { markCandidate } from "./record/candidates.ts";
+import { bundleFailure } from "./record/failure-bundle.ts";
+import { readEvents } from "./record/run-log.ts";
 import type { Session } from "./session.ts";
-import { restoreSnapshot, snapshotFolder } from "./snapshot.ts";
 
 /** Where the isolated copy of a verification lies, below the run. */
 export const COPY_FOLDER = "worktree";

@@ -13,8 +13,8 @@ import {
 import { openWorkflow } from "../../../../test/support/workflow-room.ts";
 import { advanceRun } from "./advance.ts";
 import { createRun } from "./create-run.ts";
-import { findOwnRun } from "./find-run.ts";
-import { MOST_ARTIFACT_BYTES, toStoredBytes } from "./receive.ts";
+import { findOwnRun } from "./find/find-run.ts";
+import { MOST_ARTIFACT_BYTES, toStoredBytes } from "./gate/receive.ts";
 import { withSession } from "./session.ts";
 
 const repository = new SampleRepository({

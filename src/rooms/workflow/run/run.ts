@@ -9,9 +9,9 @@ import { BUILT_IN_GATES, PLAN_FILE, type Plan, validatePlan } from "../artifacts
 import { findNextStep, type NextStep } from "../dispatch/next-step.ts";
 import type { WorkflowPorts } from "../operations/ports.ts";
 import type { BaseTree, RunFolder } from "../ports.ts";
-import { type Limits, resolveLimits } from "./limits.ts";
-import { WORKFLOW_RUN } from "./run-schema.ts";
-import { RUN_FILE, type RunState } from "./run-state.ts";
+import { type Limits, resolveLimits } from "./gate/limits.ts";
+import { WORKFLOW_RUN } from "./record/run-schema.ts";
+import { RUN_FILE, type RunState } from "./record/run-state.ts";
 
 const OBJECTS = "objects";
 

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type BareRuns, openBareRuns } from "../../../../test/support/bare-run.ts";
 import type { NextStep } from "../dispatch/next-step.ts";
 import type { Zipper } from "../ports.ts";
+import { readEvents } from "./record/run-log.ts";
 import type { Run } from "./run.ts";
-import { readEvents } from "./run-log.ts";
 import { Session, withSession } from "./session.ts";
 
 it.each([

@@ -4,12 +4,12 @@ import { BUNDLE_FILE, formatPlaceholder, layOutBundle } from "../artifacts/bundl
 import type { NextStep } from "../dispatch/next-step.ts";
 import type { WorkflowPorts } from "../operations/ports.ts";
 import type { RunFolder } from "../ports.ts";
-import { currentCandidate } from "./candidates.ts";
-import { writeEvidencePack } from "./evidence.ts";
-import { requireOwn } from "./find-run.ts";
+import { requireOwn } from "./find/find-run.ts";
+import { currentCandidate } from "./record/candidates.ts";
+import { writeEvidencePack } from "./record/evidence.ts";
+import { RunLog } from "./record/run-log.ts";
 import { type Repaired, recoverStep } from "./recovery.ts";
 import { Run } from "./run.ts";
-import { RunLog } from "./run-log.ts";
 
 /** A run that may be changed: its lock is held, its log is open, and what a crash left is repaired. */
 export class Session {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type BareRuns, openBareRuns } from "../../../../test/support/bare-run.ts";
 import { GUARDRAILS, makeDraft } from "../../../../test/support/sample-repository.ts";
 import type { NextStep } from "../dispatch/next-step.ts";
-import type { RunState } from "./run-state.ts";
+import type { RunState } from "./record/run-state.ts";
 import { readStatus, toStepReport } from "./status.ts";
 
 let bare: BareRuns;

@@ -4,8 +4,8 @@ import { describeStep } from "../dispatch/describe-step.ts";
 import type { NextStep } from "../dispatch/next-step.ts";
 import { countPrompts } from "../dispatch/outbox.ts";
 import { dispatchOf } from "../dispatch/prompts.ts";
+import { listFindings } from "./gate/step-findings.ts";
 import type { Run } from "./run.ts";
-import { listFindings } from "./step-findings.ts";
 
 /** Where a run stands, as every verb reports it. */
 export function toStepReport(run: Run, found: NextStep) {

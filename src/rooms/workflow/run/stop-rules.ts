@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../core/canonical/index.ts";
 import { sortedUnique } from "../../../core/canonical/index.ts";
 import type { Plan } from "../artifacts/plan.ts";
 import type { PatchRejection } from "../patch/rejection.ts";
-import type { RunState } from "./run-state.ts";
+import type { RunState } from "./record/run-state.ts";
 
 /** Why a run ends, and the event that says so. */
 interface StopReason {

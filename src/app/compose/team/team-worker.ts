@@ -1,0 +1,295 @@
+import { mkdirSync, statfsSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import type { Mirror } from "../../../adapters/git/mirror.ts";
+import { createPauses } from "../../../adapters/process/pauses.ts";
+import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
+import {
+  agentQueueOf,
+  type Dispatch,
+  type EffectsPort,
+  landQueueOf,
+  type OwnPorts,
+  ownJob,
+  queueOf,
+  resendLost,
+  type WorkItem,
+} from "../../../rooms/jobs/index.ts";
+import { Counters, formatMetrics } from "../../team/metrics.ts";
+import type { WorkerInput, WorkerReport } from "../../team/ports.ts";
+import { readProgramVersion } from "../catalytic-ports.ts";
+import { type Composition, composeAlone } from "../compose.ts";
+import type { AppStore } from "../store/store.ts";
+import { createEffects, sweepWork } from "./effects.ts";
+import { readFigures } from "./team.ts";
+import { type RunOptions, runQueued } from "./team-agent.ts";
+import { openMirror, pickRepository, requireQueue, teamState } from "./team-jobs.ts";
+import { landBranch } from "./team-land.ts";
+import { Membership } from "./team-membership.ts";
+
+const RECONCILE_MS = 60_000;
+const FAILURES_IN_A_ROW = 3;
+const PAUSE_MS = 30_000;
+const LONGEST_PAUSE_MS = 600_000;
+const FULL_PAUSE_MS = 5_000;
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 5_000;
+const IDLE_MS = 1500;
+/** Four connections whatever the slots: transactions are short, and so is what the queue is asked. */
+const CONNECTIONS = { transactions: 2, payloads: 1, queue: 1 } as const;
+
+/** Works on jobs of these repositories until it is told to stop; with `once`, until no job comes for a moment. */
+export async function runWorker(composition: Composition, input: WorkerInput): Promise<WorkerReport> {
+  const counters = new Counters();
+  await using health = await startHealth(composition, input.health, counters);
+  if (health !== null) composition.notify(`health at ${health.url}`);
+  return await runUntilTold(composition, input, counters);
+}
+
+/** Says how the worker is, also while it waits for its database; null where nobody asked for that. */
+async function startHealth({ serveHealth, store }: Composition, place: string | null, counters: Counters) {
+  if (place === null) return null;
+  if (serveHealth === null) throw new VerbatimError("USAGE", { message: "nothing here serves the health of a worker" });
+  const figures = () =>
+    store("read")
+      .then(readFigures, () => null)
+      .catch(() => null);
+  return serveHealth(place, {
+    isReady: async () => (await figures()) !== null,
+    metrics: async (lag) => formatMetrics(await figures(), counters, lag),
+  });
+}
+
+async function runUntilTold(composition: Composition, input: WorkerInput, counters: Counters): Promise<WorkerReport> {
+  const pauses = createPauses();
+  const stop = new AbortController();
+  const unlisten = composition.interrupts.listen(() => stop.abort());
+  const worker = `worker/${hostname()}#${process.pid}`;
+  try {
+    composition.limitConnections(CONNECTIONS);
+    const store = await waitForStore(composition, input.wait_ms, stop.signal);
+    if (store === null) return { worker, jobs: 0 };
+    const place = await prepare(composition, store, input);
+    const membership = new Membership({
+      store,
+      pauses,
+      stop,
+      incarnation: place.incarnation,
+      about: { name: worker, version: readProgramVersion(), slots: input.slots, labels: input.labels, ...place },
+    });
+    composition.notify(
+      `${worker} serves ${place.repositories.join(", ") || "jobs that only read"} on ${input.slots} slots`,
+    );
+    const jobs = await membership.hold(() =>
+      work(composition, { ...place, store, input, pauses, stop, membership, worker, counters }),
+    );
+    if (membership.isRestored) throw new VerbatimError("STORE_RESTORED");
+    return { worker, jobs };
+  } finally {
+    unlisten();
+  }
+}
+
+/** The store, as soon as its database answers; null when the worker was told to stop meanwhile. */
+async function waitForStore(composition: Composition, wait_ms: number, stop: AbortSignal): Promise<AppStore | null> {
+  const pauses = createPauses();
+  const end = performance.now() + wait_ms;
+  for (let pause = FIRST_WAIT_MS; !stop.aborted; pause = Math.min(2 * pause, LONGEST_WAIT_MS)) {
+    try {
+      return await composition.store("mutate");
+    } catch (thrown) {
+      const isAway = isVerbatimError(thrown) && thrown.code === "STORE_UNAVAILABLE";
+      if (!isAway || performance.now() + pause > end) throw thrown;
+      composition.notify(`${thrown.code}: ${thrown.message}; trying again`);
+      await pauses.pause(pause, stop);
+    }
+  }
+  return null;
+}
+
+/** What a worker has to have before it may take any job: a clone of each repository that is proved to be one. */
+async function prepare(composition: Composition, store: AppStore, input: WorkerInput) {
+  const { repositories: asked, labels, kinds } = input;
+  const { workspaceId } = requireQueue(store);
+  const all = await store.read(({ team }) => team!.repositories());
+  const incarnation = await store.read(({ team }) => team!.incarnation());
+  const folder = join(teamState(composition), "work", incarnation.slice(0, 8));
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  sweepWork(folder);
+  const effects = new Map<string, EffectsPort>();
+  const mirrors = new Map<string, Mirror>();
+  const queues = kinds.includes("read") ? [queueOf(workspaceId, null, "")] : [];
+  const repositories = asked.length > 0 ? [...asked] : all.map(({ name }) => name);
+  for (const name of repositories) {
+    const repository = pickRepository(all, name);
+    const mirror = await openMirror(composition, repository);
+    effects.set(repository.id, createEffects({ mirror, folder, compose: (start) => composeFile(composition, start) }));
+    mirrors.set(repository.id, mirror);
+    if (kinds.includes("effect")) queues.push(...labels.map((label) => queueOf(workspaceId, repository.id, label)));
+    if (kinds.includes("agent")) queues.push(...labels.map((label) => agentQueueOf(repository.id, label)));
+    if (kinds.includes("land")) queues.push(landQueueOf(repository.id));
+  }
+  for (const queue of queues) await requireQueue(store).dispatch.prepare(queue);
+  return { incarnation, folder, effects, mirrors, queues, repositories };
+}
+
+interface Work extends Awaited<ReturnType<typeof prepare>> {
+  readonly store: AppStore;
+  readonly input: WorkerInput;
+  readonly pauses: OwnPorts["pauses"];
+  readonly stop: AbortController;
+  readonly membership: Membership;
+  readonly worker: string;
+  readonly counters: Counters;
+}
+
+async function work(composition: Composition, asked: Work): Promise<number> {
+  const { store, pauses, input, worker } = asked;
+  const endReconcile = pauses.every(RECONCILE_MS, () => {
+    // What is wrong with the store now, the loop below meets as well; the next look is in a minute.
+    void resendLost(store).catch((thrown: unknown) => composition.notify(`reconcile: ${String(thrown)}`));
+  });
+  try {
+    await resendLost(store);
+    const { dispatch } = requireQueue(store);
+    const base = { ...asked, composition, dispatch, content: await composition.content("mutate") };
+    const idle = input.once ? IDLE_MS : null;
+    const slot = (n: number) => new Slot({ ...base, idle, name: `${worker}.${n}` }).run();
+    const done = await Promise.all(Array.from({ length: input.slots }, (_, n) => slot(n + 1)));
+    return done.reduce((sum, n) => sum + n, 0);
+  } finally {
+    endReconcile();
+  }
+}
+
+interface SlotOptions extends Work {
+  readonly composition: Composition;
+  readonly dispatch: Dispatch;
+  readonly content: OwnPorts["content"];
+  readonly name: string;
+  /** How long to look for a job before that is an answer; null: until told to stop. */
+  readonly idle: number | null;
+}
+
+/** One job after the other. */
+class Slot {
+  readonly #own: SlotOptions;
+  #broken = 0;
+  #jobs = 0;
+
+  constructor(options: SlotOptions) {
+    this.#own = options;
+  }
+
+  async run(): Promise<number> {
+    const { stop, idle, membership } = this.#own;
+    const ending = AbortSignal.any([stop.signal, membership.draining]);
+    let away = FIRST_WAIT_MS;
+    while (!ending.aborted) {
+      if (!(await this.#hasRoom(ending))) break;
+      const item = await this.#next(ending).catch(async (thrown: unknown) => {
+        // The database is away; whoever runs until told to stop goes on when it is back.
+        if (idle !== null) throw thrown;
+        this.#own.composition.notify(String(thrown));
+        await this.#own.pauses.pause(away, ending);
+        away = Math.min(2 * away, LONGEST_WAIT_MS);
+        return "again" as const;
+      });
+      if (item === "again") continue;
+      away = FIRST_WAIT_MS;
+      if (item === null) break;
+      if (!(await this.#take(item, ending))) break;
+    }
+    return this.#jobs;
+  }
+
+  /** The next job; null when there is none for as long as is looked, or when the worker is to end. */
+  async #next(ending: AbortSignal): Promise<WorkItem | null> {
+    const { dispatch, queues, idle } = this.#own;
+    if (idle === null) return dispatch.next(queues, ending);
+    // Not AbortSignal.timeout: joined with another, nothing holds it, and one that was collected is never given.
+    const over = new AbortController();
+    const timer = setTimeout(() => over.abort(), idle);
+    try {
+      return await dispatch.next(queues, AbortSignal.any([ending, over.signal]));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Waits for space where there is too little; false when that ends the worker. */
+  async #hasRoom(ending: AbortSignal): Promise<boolean> {
+    const { membership, input, folder, composition, pauses, idle } = this.#own;
+    while (!ending.aborted) {
+      const { bavail, bsize } = statfsSync(folder);
+      const free = bavail * bsize;
+      if (free >= input.min_free) {
+        membership.resume("DISK_FULL");
+        return true;
+      }
+      const text = `DISK_FULL: ${free} bytes free, ${input.min_free} needed`;
+      if (membership.pause("DISK_FULL")) composition.notify(`paused: ${text}`);
+      if (idle !== null) return false;
+      await pauses.pause(FULL_PAUSE_MS, ending);
+    }
+    return false;
+  }
+
+  /** Works on one job; false when the worker is to end. */
+  async #take(item: WorkItem, ending: AbortSignal): Promise<boolean> {
+    const { membership, composition, pauses, idle, counters } = this.#own;
+    const begun = performance.now();
+    const end = await membership.busy(() => this.#work(item));
+    const kind = item.queue.split("/", 1)[0]!;
+    counters.add("verbatim_worker_items_total", { kind, end });
+    counters.add("verbatim_worker_seconds_total", { kind }, (performance.now() - begun) / 1000);
+    if (end === "DONE") this.#jobs++;
+    this.#broken = end === "BROKEN" ? this.#broken + 1 : 0;
+    if (this.#broken < FAILURES_IN_A_ROW) return true;
+    const pause = Math.min(LONGEST_PAUSE_MS, PAUSE_MS * 2 ** (this.#broken - FAILURES_IN_A_ROW));
+    const word = idle === null ? "paused" : "stopped";
+    composition.notify(`${word}: ${this.#broken} failures in a row that are not of the jobs`);
+    if (idle !== null) return false;
+    membership.pause("BROKEN");
+    await pauses.pause(pause, ending);
+    membership.resume("BROKEN");
+    return true;
+  }
+
+  async #work(item: WorkItem) {
+    const { store, composition, content, effects, pauses, name, stop, input } = this.#own;
+    try {
+      if (item.queue.startsWith("agent/")) return await runQueued(this.#toRunOptions(), item);
+      if (item.queue.startsWith("land/")) return await landBranch(this.#toRunOptions(), item);
+      const row = await store.read(({ team }) => team!.dispatch(item.job_id));
+      const port = effects.get(row?.repository_id ?? "");
+      const ports: OwnPorts = {
+        store,
+        content,
+        pauses,
+        patch: null,
+        execute: null,
+        effects: port === undefined ? null : { port, crypto: composition.crypto },
+        notify: composition.notify,
+      };
+      return await ownJob(ports, item, { name, stop: stop.signal, graceMs: input.grace_ms });
+    } catch (thrown) {
+      // The attempt is not renewed any more, so another one follows; this process only says why it gave up.
+      composition.notify(`${item.job_id}: ${String(thrown)}`);
+      return "BROKEN" as const;
+    }
+  }
+
+  #toRunOptions(): RunOptions {
+    const { composition, store, content, pauses, mirrors, folder, incarnation, name, stop, input } = this.#own;
+    const { agent_env: env, agent_hosts: hosts } = input;
+    const of = { composition, store, content, pauses, folder, incarnation, worker: name, stop: stop.signal };
+    return { ...of, mirror: (id) => mirrors.get(id), env, hosts };
+  }
+}
+
+/** A workspace around a work tree of an attempt: its store is a file in it, and it knows of no database. */
+function composeFile({ env, platform }: Composition, start: string): Composition {
+  const { VERBATIM_DATABASE_URL: _, VERBATIM_WORKSPACE: __, ...own } = env;
+  return composeAlone({ surface: "library", start, env: own, platform });
+}
