@@ -43,7 +43,7 @@ const WIDEST = 2000;
 const TOP_PX = 120;
 
 export interface DiffHandle {
-  /** Brings a row to the top and gives it the focus. */
+  /** Brings a row to the top, and gives it the focus unless somebody is writing. */
   readonly show: (row: number) => void;
   /** Gives a row the focus where it is. */
   readonly focus: (row: number) => void;
@@ -85,6 +85,8 @@ export function DiffList(props: {
   }, []);
   const colours = useColours(files);
   const keys = useMemo(() => keysOf(rows), [rows]);
+  // Both stay in the page wherever it is scrolled: one has the focus, in the other somebody writes.
+  const held = useMemo(() => [chosen, rows.findIndex(({ type }) => type === "composer")], [chosen, rows]);
   const virtual = useWindowVirtualizer({
     count: rows.length,
     estimateSize: (at) => heightOf(rows[at]!.type),
@@ -95,7 +97,8 @@ export function DiffList(props: {
     rangeExtractor: ({ startIndex, endIndex, overscan, count }) => {
       const [first, last] = [Math.max(0, startIndex - overscan), Math.min(count - 1, endIndex + overscan)];
       const range = Array.from({ length: last - first + 1 }, (_, at) => first + at);
-      return chosen < 0 || chosen >= count || range.includes(chosen) ? range : [...range, chosen].sort((a, b) => a - b);
+      const far = held.filter((at) => at >= 0 && at < count && (at < first || at > last));
+      return far.length === 0 ? range : [...new Set([...range, ...far])].sort((a, b) => a - b);
     },
   });
   useEffect(() => virtual.measure(), [wraps, scale, virtual]);
@@ -106,7 +109,9 @@ export function DiffList(props: {
       focus,
       show: (row) => {
         virtual.scrollToIndex(row, { align: "start" });
-        requestAnimationFrame(() => focus(row));
+        requestAnimationFrame(() => {
+          if (!isWriting(document.activeElement)) focus(row);
+        });
       },
     };
   });
@@ -175,6 +180,10 @@ export function DiffList(props: {
       </div>
     </div>
   );
+}
+
+function isWriting(element: Element | null): boolean {
+  return element?.tagName === "TEXTAREA";
 }
 
 /** How much of what a row stands for is taken. */
