@@ -27,7 +27,7 @@ export interface ProxyOptions {
   onConnection(connection: Connection): void;
 }
 
-export interface Proxy {
+interface Proxy {
   /** Ends every connection; when it resolves, all of them have been told. */
   close(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { LONGEST_HELLO, readTlsHello } from "../../core/network/tls-hello.ts";
 
 /** The next bytes of a socket, or null at its end, when it broke, or after so many milliseconds. */
-export function readSome(socket: Socket, ms: number): Promise<Buffer | null> {
+function readSome(socket: Socket, ms: number): Promise<Buffer | null> {
   return new Promise((resolve) => {
     const done = (bytes: Buffer | null) => {
       clearTimeout(timer);

@@ -9,7 +9,7 @@ export interface Frame {
 }
 
 /** The largest payload that is taken from anybody. */
-export const MOST_PAYLOAD = 64 * 1024;
+const MOST_PAYLOAD = 64 * 1024;
 const HEAD = 5;
 
 export function encodeFrame(type: FrameType, payload: Uint8Array): Buffer {

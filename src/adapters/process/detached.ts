@@ -12,7 +12,7 @@ interface DetachedRequest {
 }
 
 /** What kept a process from starting what it was made for. */
-export interface DetachedError {
+interface DetachedError {
   readonly code: Code;
   readonly message: string;
   readonly where?: string;

@@ -59,17 +59,17 @@ export function withCall<T>(options: CallOptions | undefined, run: () => Promise
 }
 
 /** What the caller may start. A server that says nothing about it lets nobody. */
-export function callStarting(surface: Surface): Starting {
+function callStarting(surface: Surface): Starting {
   return LOCAL_SURFACES.includes(surface) ? "typed" : (calls.getStore()?.starting ?? "off");
 }
 
 /** Work of the current call that goes on after its answer. */
-export function holdCall(work: (signal: AbortSignal) => Promise<unknown>): void {
+function holdCall(work: (signal: AbortSignal) => Promise<unknown>): void {
   calls.getStore()?.hold?.(work);
 }
 
 /** Progress of the call that reports it. */
-export function callProgress(own: Progress | undefined): Progress {
+function callProgress(own: Progress | undefined): Progress {
   return { report: (step) => (calls.getStore()?.progress ?? own)?.report(step) };
 }
 
@@ -79,7 +79,7 @@ export function assertOutputDeliverable(output: unknown): void {
 }
 
 /** Signals of the process, and the end of the call that listens. */
-export function callInterrupts(own: Interrupts): Interrupts {
+function callInterrupts(own: Interrupts): Interrupts {
   return {
     listen(onSignal) {
       const { signal, interrupts } = calls.getStore() ?? {};
@@ -127,7 +127,7 @@ export type ServeMcp = (
 ) => Promise<{ readonly url: string; readonly token: string; close(): Promise<void> }>;
 
 /** A process with nobody at it, which tells whoever started it that the agent has started. */
-export interface Background {
+interface Background {
   started(runId: string, runDir: string): void;
   /** The agent that starts next is one of these. */
   inRace(race: { readonly race_id: string; readonly run_ids: readonly string[] }): void;

@@ -2,7 +2,7 @@ import type { CaseWords } from "../../core/errors/index.ts";
 import type { Surface } from "../../core/operation.ts";
 
 /** One step of the schema. */
-export interface SchemaStep {
+interface SchemaStep {
   readonly version: number;
   readonly name: string;
 }

@@ -1,7 +1,7 @@
 import type { TeamFigures } from "./metrics.ts";
 
 /** A workspace as it was made or found, and the logins of the database that work in it. */
-export interface AddedWorkspace {
+interface AddedWorkspace {
   readonly where: string;
   readonly id: string;
   readonly name: string;
@@ -10,7 +10,7 @@ export interface AddedWorkspace {
 }
 
 /** A repository of the workspace. */
-export interface Repository {
+interface Repository {
   readonly id: string;
   readonly name: string;
   readonly remote: string;
@@ -21,7 +21,7 @@ export interface Repository {
 
 /** What a worker takes: jobs that read, jobs that write, agent runs, merges into branches. */
 export const WORK_KINDS = ["read", "effect", "agent", "land"] as const;
-export type WorkKind = (typeof WORK_KINDS)[number];
+type WorkKind = (typeof WORK_KINDS)[number];
 
 export interface WorkerInput {
   /** Names; all of the workspace when empty. */
@@ -48,7 +48,7 @@ export interface WorkerReport {
 }
 
 /** A worker of the team; one that said nothing for a while is gone. */
-export interface ListedWorker {
+interface ListedWorker {
   readonly name: string;
   readonly state: "ready" | "paused" | "draining" | "gone";
   readonly reason: string | null;
@@ -63,7 +63,7 @@ export interface ListedWorker {
 type Role = "reader" | "reviewer" | "owner";
 
 /** A token as people see it. */
-export interface ListedToken {
+interface ListedToken {
   readonly name: string;
   readonly role: Role;
   readonly state: "good" | "expired" | "revoked";

@@ -54,6 +54,6 @@ export function findEntry(entries: readonly HostEntry[], name: string, port: num
 }
 
 /** A star stands for at least one label, so the name after it is not meant itself. */
-export function isNamed(host: string, name: string): boolean {
+function isNamed(host: string, name: string): boolean {
   return host.startsWith("*.") ? name.length >= host.length && name.endsWith(host.slice(1)) : name === host;
 }

@@ -37,7 +37,7 @@ export { acquireLocks, ownerOf, releaseLocks } from "./run/lock-files.ts";
 export { lockState, readOwner } from "./run/lock-state.ts";
 export { type RunResult, runCatalytic } from "./run/run.ts";
 export type { CapsOutcome } from "./run/run-caps.ts";
-export { type KnownPieces, PIECES_FILE, readPieces, type Slimmed, slimRecord } from "./slim/pieces.ts";
+export { type KnownPieces, readPieces, slimRecord } from "./slim/pieces.ts";
 export { diffTrees } from "./tree/diff.ts";
 export { memoKey } from "./tree/memo.ts";
 export { contentManifest, type Entry, merkleRoot, readTree, stateOf, type Tree } from "./tree/tree.ts";

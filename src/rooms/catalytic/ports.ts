@@ -17,7 +17,6 @@ export type {
   CommandInput,
   Ending,
   Guards,
-  LaunchLimits,
   LaunchRequest,
   Layer,
   Reach,

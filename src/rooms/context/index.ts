@@ -4,7 +4,7 @@ export { compileGlob, type Glob } from "../../core/paths/index.ts";
 export { CONTEXT_AREAS } from "./conformance.ts";
 export { CONTEXT_CONTRACTS, type Expansion, type Section, type SymbolRecord } from "./contracts/index.ts";
 export { cutRef } from "./expansion/expansion.ts";
-export { formatSectionRef, parseSectionRef, resolveSectionRef } from "./expansion/section-ref.ts";
+
 export { buildIndex } from "./index/index-build.ts";
 export { findDefaultSources } from "./index/index-survey.ts";
 export { ViewCache } from "./index/index-view.ts";

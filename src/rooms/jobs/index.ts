@@ -22,7 +22,7 @@ export {
 } from "./contracts/index.ts";
 export { toJobId, toMessageId } from "./message/ids.ts";
 export { checkMessage, parseMessage, toMessage } from "./message/message.ts";
-export type { TeamPosting } from "./message/post.ts";
+
 export { postMessage } from "./message/post.ts";
 export { type BundleMakerPorts, bundleBuild } from "./operations/bundle-build.ts";
 export { BUNDLE_OPERATIONS, type BundlePorts } from "./operations/bundles.ts";
@@ -41,19 +41,15 @@ export type {
   JobsWriter,
   LandRow,
   NewLanding,
-  NewQueuedRun,
   PatchPort,
   Pauses,
   QueuedResult,
   QueuedRow,
-  QueueRow,
   RepositoryRow,
   StepFailure,
   TeamReader,
   TeamWriter,
-  TokenRow,
   WorkerBeat,
-  WorkerRow,
   WorkItem,
 } from "./ports.ts";
 export { agentQueueOf, landQueueOf, queueOf } from "./steps/dispatch.ts";

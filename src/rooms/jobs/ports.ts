@@ -25,14 +25,10 @@ export type {
 } from "./steps/dispatch.ts";
 export type {
   EffectIntent,
-  EffectPlace,
   EffectRequest,
-  EffectState,
   EffectsPort,
-  EffectWords,
-  MadeEffect,
 } from "./steps/effect-state.ts";
-export type { ClaimView, StepStatus } from "./steps/lease.ts";
+export type { ClaimView } from "./steps/lease.ts";
 export type {
   LandRow,
   NewLanding,

@@ -1,5 +1,4 @@
 // The front door of this room: everything the app may use of it. Nothing inside the room imports this file.
-
 export { AGENT_RUN_FILE, AgentRecord, ATTESTATION_FILE, toName } from "./agent/agent-record.ts";
 export { addComment, type Comment, listComments, pickComments, withdrawComment } from "./agent/comments.ts";
 export {
@@ -9,7 +8,7 @@ export {
   type Remark,
   signFailure,
 } from "./agent/feedback-text.ts";
-export { type JudgeRequest, judgeCandidate } from "./agent/judge-candidate.ts";
+export { judgeCandidate } from "./agent/judge-candidate.ts";
 export { checkOwnGates } from "./agent/own-gates.ts";
 export { recordSkipped, recordVerification } from "./agent/record-verification.ts";
 export {
@@ -41,18 +40,14 @@ export { VERIFY_REPORT_FILE, type VerifyReport, validateVerifyReport } from "./a
 export { type CheckedCommit, checkCommit } from "./attest/check-commit.ts";
 export { formatAgentStatement } from "./attest/statement.ts";
 export {
-  type BuiltCandidate,
   buildCandidate,
-  type CandidateParts,
   type FileChange,
   type FileSide,
-  type SplitChange,
   splitChanges,
 } from "./candidate/build-candidate.ts";
-export { type FileHunks, type Hunk, readHunks } from "./candidate/hunks.ts";
-export { type SelectPorts, selectChanges } from "./candidate/select-changes.ts";
-export { buildSelectedImage } from "./candidate/selected-image.ts";
-export { resolveSelection, type SelectionRequest } from "./candidate/selection.ts";
+export { type FileHunks, readHunks } from "./candidate/hunks.ts";
+export { selectChanges } from "./candidate/select-changes.ts";
+export { resolveSelection } from "./candidate/selection.ts";
 export { formatCommitMessage, requireMessage } from "./commit/message.ts";
 export { makeCommit } from "./commit/settle-commit.ts";
 export { readTreeAsFiles } from "./commit/tree-as-files.ts";
@@ -66,28 +61,21 @@ export {
   type AgentRun,
   type AgentState,
   AT_WORK,
-  type GateFinding,
   LIMIT_NAMES,
   type PathThen,
   type RequestedCommand,
 } from "./contracts/agent-run.ts";
-export type { AgentSession, AgentUsage, Usage } from "./contracts/agent-usage.ts";
+export type { AgentSession, AgentUsage } from "./contracts/agent-usage.ts";
 export {
-  CANDIDATE,
-  CARRIED,
   type Candidate,
   type CandidateFile,
-  type CandidateHunk,
-  type CandidateNotice,
   type CandidatePick,
-  type CarriedFile,
   CHOICE_VERSION,
-  type Choice,
 } from "./contracts/candidate.ts";
 export { LANDING_COMMIT_VERSION, type LandingCommit } from "./contracts/commit.ts";
 export { WORKFLOW_CONTRACTS } from "./contracts/index.ts";
-export { LANDING, type LandedFile, type Landing } from "./contracts/landing.ts";
-export { WORKFLOW_RECORDS, type WorkflowRecord } from "./contracts/records.ts";
+export type { LandedFile, Landing } from "./contracts/landing.ts";
+export { WORKFLOW_RECORDS } from "./contracts/records.ts";
 export { expandTemplate, formatArgv, splitWords, type TemplateValues } from "./dispatch/argv-template.ts";
 export { describeStep } from "./dispatch/describe-step.ts";
 export { findNextStep, type NextStep, PATCH_FILE, type RunView } from "./dispatch/next-step.ts";
@@ -95,12 +83,11 @@ export { resolveWorkflow } from "./dispatch/resolver.ts";
 export {
   type LandingPlan,
   type PlannedFile,
-  type PlanPorts,
   planLanding,
   toLandingChanges,
   type WantedFile,
 } from "./landing/plan-landing.ts";
-export { type Recovered, type RecoverPorts, recoverLanding, undoLanding } from "./landing/recover-landing.ts";
+export { undoLanding } from "./landing/recover-landing.ts";
 export {
   describeConflict,
   describeMerge,
@@ -112,8 +99,6 @@ export {
 export {
   closeLanding,
   isLandingOpen,
-  type LandingPlace,
-  type WritePorts,
   writeLanding,
 } from "./landing/write-landing.ts";
 export { buildPack } from "./librarian/librarian.ts";
@@ -122,23 +107,12 @@ export type { WorkflowPorts } from "./operations/ports.ts";
 export { escapeData, formatReport, type ReportFormat } from "./operations/reports.ts";
 export { judgePatchWithGit } from "./patch/git-stage.ts";
 export { type GateInput, judgePatch, type PatchResult } from "./patch/patch-gate.ts";
-export { parsePatch } from "./patch/patch-parser.ts";
 export { DEFAULT_POLICY, type PatchPolicy, type PlanLimits, readPolicy } from "./patch/patch-policy.ts";
-export type { PatchSection } from "./patch/patch-section.ts";
 export { PatchRefused } from "./patch/rejection.ts";
-export { listAddedLines } from "./policy/added-lines.ts";
-export { type AgentPolicy, type PolicyLimits, type PolicySources, resolveAgentPolicy } from "./policy/agent-policy.ts";
-export { type PolicyRow, PROTECTED_PATHS, SECRET_PATHS } from "./policy/default-policy.ts";
+export { type AgentPolicy, type PolicySources, resolveAgentPolicy } from "./policy/agent-policy.ts";
 export {
-  type AddedLine,
-  type ChangeSize,
-  type ChangeToJudge,
   describeFinding,
-  isLockFile,
-  judgeChange,
   judgePath,
-  measureChange,
-  type PolicyFinding,
   type SpecialFile,
 } from "./policy/judge-change.ts";
 export {
@@ -150,15 +124,13 @@ export {
   listMoved,
   readAssignments,
 } from "./policy/masks.ts";
-export { listNotices, type ManifestChange, type NoticeRequest } from "./policy/notices.ts";
-export { listDefaultPolicy, type PolicyTableRow } from "./policy/policy-table.ts";
+export { listNotices, type ManifestChange } from "./policy/notices.ts";
+export { listDefaultPolicy } from "./policy/policy-table.ts";
 export type {
   AgentRunRow,
   AgentRunsReader,
   AgentRunsWanted,
   AgentRunsWriter,
-  BaselineResult,
-  Baselines,
   BaseTree,
   ChangedPaths,
   ChangeSide,
@@ -166,16 +138,13 @@ export type {
   CommitHook,
   CommitPoint,
   CommitRow,
-  Commits,
   GateScript,
   GateSession,
   GitWork,
   History,
   Isolations,
-  LeftSide,
   LockFacts,
   PatchChecker,
-  PathChange,
   RepoIdentity,
   RepoIdentityPort,
   RepoReader,
@@ -186,7 +155,7 @@ export type {
   VerificationSession,
   ViewWrite,
 } from "./ports.ts";
-export { detectProfile, type ProgramFacts } from "./profile/detect.ts";
+export { detectProfile } from "./profile/detect.ts";
 export { type AgentEnvironment, filterEnvironment } from "./profile/environment.ts";
 export { judgeLogin, MOST_LOGIN_BYTES, placeInHome } from "./profile/login.ts";
 export {
@@ -203,14 +172,13 @@ export { SECRET_FORMS, toSecretForms } from "./redaction/matchers.ts";
 export { Redactor, redactBytes, SecretFinder } from "./redaction/redactor.ts";
 export { advanceRun } from "./run/advance.ts";
 export { rollBackRun } from "./run/apply/rollback.ts";
-export { createDirectRun, type DirectOptions } from "./run/direct-run.ts";
+export { createDirectRun } from "./run/direct-run.ts";
 export { abortRun } from "./run/end-run.ts";
-export { findRun, requireOwn } from "./run/find/find-run.ts";
+export { requireOwn } from "./run/find/find-run.ts";
 export { toRepoSlug } from "./run/find/repo-slug.ts";
 export { isRunId, makeRunId } from "./run/find/run-id.ts";
-export { isAge, type NamedRun, resolveRunName } from "./run/find/run-name.ts";
+export { isAge, resolveRunName } from "./run/find/run-name.ts";
 export { appendToRun, catchUp } from "./run/record/agent-projection.ts";
-export { BufferedRunFolder } from "./run/record/buffered-run-folder.ts";
 export { appendToRace } from "./run/record/race-record.ts";
 export { streamOf } from "./run/record/run-log.ts";
 export { RUN_FILE, type RunState } from "./run/record/run-state.ts";
@@ -220,8 +188,8 @@ export { type Session, withSession } from "./run/session.ts";
 export { childEnvironment, TOOL_HOMES } from "./run/verify/child-environment.ts";
 export { countUsage, mergeModels, sumUsage, toDollars, toMicro } from "./usage/count-usage.ts";
 export { readPrices } from "./usage/prices.ts";
-export { mergeCalls, readSession, SESSION_FORMATS, type SessionFormat } from "./usage/read-session.ts";
-export { type Call, MOST_SESSION_BYTES, type SessionReading, type TranscriptEntry } from "./usage/reading.ts";
+export { mergeCalls, readSession } from "./usage/read-session.ts";
+export { type Call, MOST_SESSION_BYTES } from "./usage/reading.ts";
 export { placeSessions, type SessionGlob } from "./usage/session-place.ts";
 export { describeBase } from "./verification/describe-base.ts";
 export {
@@ -235,15 +203,12 @@ export { findFailedTail, type VerificationReport } from "./verification/report.t
 export { pickTelling } from "./verification/telling-lines.ts";
 export {
   type Verified,
-  type VerifyCandidate,
   type VerifyPorts,
   verifyCandidate,
 } from "./verification/verify-candidate.ts";
 export {
   type CommandFacts,
   findShellSyntax,
-  type ParsedCommand,
   parseVerifyCommand,
-  type WrittenCommand,
 } from "./verification/verify-command.ts";
 export { encodeWrites, planWrites } from "./verification/writes.ts";

@@ -6,10 +6,9 @@ export type {
   ChangePatch,
   ChangePatchRequest,
   ChangeSide,
-  LeftSide,
   PathChange,
 } from "./candidate/ports.ts";
-export type { CommitHook, CommitPoint, CommitRow, Commits, TreePath } from "./commit/ports.ts";
+export type { CommitHook, CommitPoint, CommitRow, Commits } from "./commit/ports.ts";
 export type { AgentRunRow } from "./contracts/rows.ts";
 export type { AgentCommand, AgentCommandResult, AgentRunner } from "./dispatch/ports.ts";
 export type { FileToPut, LandingFiles, LineRange, TextMerge, TreeEntry, TreeFiles } from "./landing/ports.ts";
@@ -42,7 +41,6 @@ export type {
   Zipper,
 } from "./run/ports.ts";
 export type {
-  BaselineResult,
   Baselines,
   VerificationEnd,
   VerificationPlace,

@@ -41,7 +41,7 @@ export const notesSchema = z
   )
   .max(8);
 /** Who speaks next in a world of turns. */
-export const turnsSchema = z.strictObject({
+const turnsSchema = z.strictObject({
   kind: z.enum(["rotate", "addressed", "list"]).default("rotate"),
   /** In which order a list goes round. */
   order: z

@@ -8,7 +8,7 @@ import { findGroupPlaces, type GroupPlaces } from "./group-places.ts";
 import { forgetScopes, openUserScope } from "./user-scope.ts";
 
 /** What of the caps a control group holds. */
-export type GroupCap = "memory" | "processes";
+type GroupCap = "memory" | "processes";
 
 /** A control group made for one command. */
 export interface ControlGroup {

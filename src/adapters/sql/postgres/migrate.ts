@@ -25,7 +25,7 @@ export interface WorkspaceName {
 }
 
 /** One step of the schema, by its number. */
-export interface Step {
+interface Step {
   readonly version: number;
   readonly name: string;
 }

@@ -1,6 +1,6 @@
 import type { AgentAttempt, AgentProfile } from "../../../rooms/workflow/index.ts";
 
-export const FEEDBACK_WORD = "{feedback}";
+const FEEDBACK_WORD = "{feedback}";
 
 /** What an agent is told, as its next start takes it. */
 export interface Feedback {

@@ -5,7 +5,7 @@ import type { AgentPorts } from "../ports.ts";
 import { askTouched } from "../runs/processes.ts";
 import { liveRun, readLive } from "../work/live.ts";
 
-export const liveRuns = z.strictObject({
+const liveRuns = z.strictObject({
   runs: z.array(
     liveRun.extend({
       run_id: z.string(),
@@ -15,7 +15,7 @@ export const liveRuns = z.strictObject({
 });
 
 /** What the runs at work do at this moment. It costs what they cost, however many there are beside them. */
-export async function readLiveRuns(outside: AgentPorts): Promise<z.infer<typeof liveRuns>> {
+async function readLiveRuns(outside: AgentPorts): Promise<z.infer<typeof liveRuns>> {
   const ports = await outside.workflow("read");
   const repo_id = ports.identity.current()?.repo_id;
   if (repo_id === undefined) return { runs: [] };

@@ -37,7 +37,7 @@ const queuedRun = z.strictObject({
 });
 
 /** A merge as an answer says it. */
-export const landed = z.strictObject({
+const landed = z.strictObject({
   land_id: z.string(),
   state: z.enum(["queued", "landed", "refused"]).describe("queued: no worker has ended it yet."),
   commit: z.string().nullable(),
@@ -50,7 +50,7 @@ function toQueued({ asked_ms, ...run }: QueuedRun): z.output<typeof queuedRun> {
   return { ...run, asked_at: formatTime(asked_ms) };
 }
 
-export function requireTeamQueue({ queue }: Pick<AgentPorts, "queue">): QueuePorts {
+function requireTeamQueue({ queue }: Pick<AgentPorts, "queue">): QueuePorts {
   if (queue !== null) return queue;
   throw new VerbatimError("DATABASE_NOT_SET", { where: "VERBATIM_DATABASE_URL" });
 }
@@ -126,7 +126,7 @@ const land = defineOperation({
   },
 });
 
-export function noQueuedRun(name: string): VerbatimError {
+function noQueuedRun(name: string): VerbatimError {
   return new VerbatimError("RUN_NOT_FOUND", {
     message: `no run ${JSON.stringify(name)} was asked of the workers`,
     fix: { cli: "List them: verbatim agent queued", others: "Choose one of the queued runs." },

@@ -24,7 +24,7 @@ export interface QueuedRun {
 }
 
 /** Where a run is to work. */
-export interface QueuePlace {
+interface QueuePlace {
   readonly repository: string | undefined;
   /** The commit it begins from; undefined: HEAD of this checkout, or the tip of the default branch where there is none. */
   readonly at: string | undefined;

@@ -43,5 +43,3 @@ export const queueFields = {
 
 /** A request as it is kept and as a worker reads it. */
 export const queueRequest = z.strictObject(queueFields);
-
-export type QueueRequest = z.output<typeof queueRequest>;

@@ -4,7 +4,7 @@ import { isRepoPath, showPath } from "../../../core/paths/index.ts";
 import { AgentRecord, type Run } from "../../../rooms/workflow/index.ts";
 import type { AgentPorts } from "../ports.ts";
 
-export const MOST_LINES = 500;
+const MOST_LINES = 500;
 
 export const fileLines = z.strictObject({
   path: z.string(),

@@ -243,7 +243,7 @@ export function describeLanding(
 }
 
 /** Whether commands passed on the candidate that the run stands for. */
-export function isVerified(record: AgentRecord): boolean {
+function isVerified(record: AgentRecord): boolean {
   const { verification: v } = record.now;
   return v !== null && record.verification(v)?.result === "PASS";
 }

@@ -73,7 +73,7 @@ export function readCaps(outside: Pick<AgentPorts, "config">, { request }: Agent
 }
 
 /** `4 GiB`, `2,048` */
-export function formatCap(cap: CapName, value: number): string {
+function formatCap(cap: CapName, value: number): string {
   return cap === "processes" ? groupDigits(value) : formatSize(value);
 }
 

@@ -21,7 +21,7 @@ import { readProcess } from "../work/agent-process.ts";
 import { readLastLine } from "../work/live.ts";
 
 /** A run as a list shows it. */
-export const listedRun = z.strictObject({
+const listedRun = z.strictObject({
   run_id: z.string(),
   goal: z.string(),
   agent: z.string().describe("The program that was started, by its own name."),

@@ -77,7 +77,7 @@ const LEAVE_KEYS = ["\u001d", "\u001b[93;5u"];
 const SAYS_LEAVE = ["d", "\u001b[100u"];
 
 /** Finds Ctrl-] d among what is typed; Ctrl-] twice is one for the agent, and anything else is all for the agent. */
-export class Keys {
+class Keys {
   #held: Buffer | null = null;
 
   take(bytes: Uint8Array): { readonly typed: Uint8Array; readonly leaves: boolean } {

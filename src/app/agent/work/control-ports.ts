@@ -22,7 +22,7 @@ export interface ControlDoor {
 }
 
 /** What a run says to somebody who watches it. */
-export interface ControlListener {
+interface ControlListener {
   onBytes?(bytes: Uint8Array): void;
   onState?(state: Readonly<Record<string, unknown>>): void;
   onEnd?(end: Readonly<Record<string, unknown>> | null): void;
@@ -37,7 +37,7 @@ export interface ControlLine {
 }
 
 /** A run that was started in a process of its own. */
-export interface StartedRun {
+interface StartedRun {
   readonly run_id: string;
   readonly pid: number;
   /** The race it is a member of, and who else is; null: it is none. */

@@ -1,7 +1,7 @@
 import { AgentRecord, type AgentState, type Run, toName } from "../../../rooms/workflow/index.ts";
 
 /** Where a run has come to its end. */
-export const RUN_ENDS: readonly AgentState[] = ["applied", "unchanged", "not_started", "discarded", "undone"];
+const RUN_ENDS: readonly AgentState[] = ["applied", "unchanged", "not_started", "discarded", "undone"];
 
 /** What only a run that is open has: its sessions as they were written, and the upper folder of its view. */
 export function dropOpenFiles(run: Run): void {

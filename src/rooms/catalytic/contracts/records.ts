@@ -51,6 +51,6 @@ const BODIES = {
 
 /** The records of the catalytic room: of a run, in its LEDGER.jsonl and its stream, and of what is not a run. */
 export const CATALYTIC_RECORDS = defineRecords(BODIES);
-export type CatalyticRecord = RecordOf<typeof BODIES>;
+type CatalyticRecord = RecordOf<typeof BODIES>;
 export type CatalyticRecordKind = CatalyticRecord["kind"];
 export type NewCatalyticRecord<K extends CatalyticRecordKind> = BodyOf<typeof BODIES, K>;

@@ -59,7 +59,7 @@ export interface WatchedCaps extends Caps {
 }
 
 /** What the launchers do about caps before they start a command. */
-export interface LaunchLimits {
+interface LaunchLimits {
   /** Files of control groups that a process joins by writing to them. */
   readonly groups: readonly string[];
   /** What the launcher is started by, so that the command can join them; mostly nothing. */

@@ -8,7 +8,7 @@ import type { CatalyticPorts } from "../ports.ts";
 import { readArtifact, readRecord } from "../record/record-files.ts";
 import { cutByContent } from "./cut.ts";
 
-export const PIECES_FILE = "PIECES.json";
+const PIECES_FILE = "PIECES.json";
 /** Smaller ones cost less than a list of theirs. */
 const SMALL = 256 * 1024;
 /** Read by their position, or by lists of runs. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { count, hashHex } from "../../../core/contracts/index.ts";
-import { defineRecords, type RecordOf } from "../../../core/contracts/records.ts";
+import { defineRecords } from "../../../core/contracts/records.ts";
 import { expansionSchema, symbolSchema } from "./index.ts";
 
 const BODIES = {
@@ -23,4 +23,3 @@ const BODIES = {
 
 /** The records of the stream `context`. */
 export const CONTEXT_RECORDS = defineRecords(BODIES);
-export type ContextRecord = RecordOf<typeof BODIES>;

@@ -20,7 +20,7 @@ const ref = z
   .describe("A path, a section of a file, a symbol (@NAMESPACE/NAME) or a section id.");
 const slice = z.string().max(500).optional().describe("Slice of it (default: a symbol's own, a path's first lines).");
 
-export const contextTree = defineOperation({
+const contextTree = defineOperation({
   name: "context.tree",
   summary: "Lists what is directly in a folder of the index, with its files, sections and bytes.",
   effect: "read",
@@ -80,7 +80,7 @@ export const contextTree = defineOperation({
     }),
 });
 
-export const contextPreview = defineOperation({
+const contextPreview = defineOperation({
   name: "context.preview",
   summary: "Shows the exact bytes of a slice to a person. Nothing is quoted, charged or recorded.",
   effect: "read",
@@ -110,7 +110,7 @@ export const contextPreview = defineOperation({
   },
 });
 
-export const contextBudget = defineOperation({
+const contextBudget = defineOperation({
   name: "context.budget",
   summary: "Counts what a list of slices would use of each budget. No text is given and nothing is recorded.",
   effect: "read",

@@ -9,8 +9,8 @@ export interface Preview {
 }
 
 /** Bytes of one preview, and of all previews of an answer. */
-export const PREVIEW_BYTES = 200;
-export const ANSWER_BYTES = 2000;
+const PREVIEW_BYTES = 200;
+const ANSWER_BYTES = 2000;
 
 /** Code points of a long line that are shown before the match. */
 const LEAD = 24;
@@ -62,7 +62,7 @@ function isLowHalf(line: string, at: number): boolean {
   return at > 0 && unit >= 0xdc00 && unit <= 0xdfff;
 }
 
-export function bytesOf(text: string): number {
+function bytesOf(text: string): number {
   return encodeUtf8(text).length;
 }
 

@@ -46,5 +46,5 @@ const BODIES = {
 
 /** The records of a job's stream. */
 export const JOB_RECORDS = defineRecords(BODIES);
-export type JobRecord = RecordOf<typeof BODIES>;
+type JobRecord = RecordOf<typeof BODIES>;
 export type NewJobRecord<K extends JobRecord["kind"]> = BodyOf<typeof BODIES, K>;

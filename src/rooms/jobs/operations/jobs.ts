@@ -38,7 +38,7 @@ export interface JobTeam {
 }
 
 /** What became of a merge. */
-export interface JobLanding {
+interface JobLanding {
   readonly land_id: string;
   readonly state: "queued" | "landed" | "refused";
   readonly commit: string | null;

@@ -99,7 +99,7 @@ async function recoverOpenLanding({ run }: Session, record: AgentRecord): Promis
   }
 }
 
-export const UNDONE = "applied, then undone";
+const UNDONE = "applied, then undone";
 
 /** Writes down that a change is in the tree. What was done without is said. */
 export async function finishLanding(

@@ -5,7 +5,7 @@ export interface ChangeSide {
 }
 
 /** What an agent left at a path. Its bytes are read when they are needed, so that never two files are held at once. */
-export interface LeftSide {
+interface LeftSide {
   readonly mode: ChangeSide["mode"];
   readonly hasNul: boolean;
   read(): Promise<Uint8Array>;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { defineContract } from "../../../core/contracts/index.ts";
 import { SESSION_FORMATS } from "../usage/read-session.ts";
 
-export const AGENT_PROFILE_VERSION = "verbatim-agent-profile-v1";
+const AGENT_PROFILE_VERSION = "verbatim-agent-profile-v1";
 
 const text = z.string().min(1).max(500);
 /** The name of a variable; `*` only at its end. */
@@ -17,7 +17,7 @@ const HOST =
 const hostName = z.string().max(260).regex(HOST);
 
 /** A host that an agent may reach: a name, `*.name`, with `:PORT` (443 unless said). */
-export const hostEntry = z.union([hostName, z.strictObject({ host: hostName, private: z.boolean().optional() })]);
+const hostEntry = z.union([hostName, z.strictObject({ host: hostName, private: z.boolean().optional() })]);
 
 const place = {
   /** The variable that moves the folder of the agent, where it is set. */

@@ -42,7 +42,7 @@ const session = z.strictObject({
   truncated: z.literal(true).optional(),
 });
 
-export const usage = z.strictObject({
+const usage = z.strictObject({
   models: z.array(modelUsage).max(100),
   /** All models together. */
   ...tokens,

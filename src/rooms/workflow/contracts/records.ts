@@ -212,6 +212,6 @@ const BODIES = {
 
 /** The records that the workflow room writes to the stream of a run. */
 export const WORKFLOW_RECORDS = defineRecords(BODIES);
-export type WorkflowRecord = RecordOf<typeof BODIES>;
+type WorkflowRecord = RecordOf<typeof BODIES>;
 export type AgentRecordKind = keyof typeof AGENT_BODIES;
 export type NewWorkflowRecord<K extends WorkflowRecord["kind"]> = BodyOf<typeof BODIES, K>;

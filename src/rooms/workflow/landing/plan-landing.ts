@@ -16,7 +16,7 @@ export interface PlanPorts {
 }
 
 /** A file or a link by what it is; its bytes are in the content store, or in the tree. */
-export interface Image {
+interface Image {
   readonly mode: FileSide["mode"];
   readonly sha256: string;
 }

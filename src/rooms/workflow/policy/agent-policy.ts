@@ -2,7 +2,7 @@ import type { AgentPolicyConfig, PatchPolicy } from "../../../core/contracts/con
 import { compilePathPattern, type PathPattern } from "../../../core/paths/index.ts";
 import { DEFAULT_LIMITS, type PolicyRow, PROTECTED_PATHS, SECRET_PATHS } from "./default-policy.ts";
 
-export type PolicyLimits = { readonly [K in keyof typeof DEFAULT_LIMITS]: number };
+type PolicyLimits = { readonly [K in keyof typeof DEFAULT_LIMITS]: number };
 
 /** What one run may change. */
 export interface AgentPolicy {

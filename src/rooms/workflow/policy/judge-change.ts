@@ -82,7 +82,7 @@ export function describeFinding({ says, fix }: Pick<PolicyFinding, "says" | "fix
 const NAMES = new Set(LOCK_FILES.map(foldName));
 
 /** Whether a path is a file that a package manager writes. */
-export function isLockFile(path: string): boolean {
+function isLockFile(path: string): boolean {
   return NAMES.has(foldName(path.slice(path.lastIndexOf("/") + 1)));
 }
 

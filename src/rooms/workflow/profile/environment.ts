@@ -63,6 +63,6 @@ export function filterEnvironment(request: EnvironmentRequest): AgentEnvironment
 }
 
 /** Whether a list of names, some of them with `*` at the end, has this one. */
-export function isNamed(names: readonly string[], name: string): boolean {
+function isNamed(names: readonly string[], name: string): boolean {
   return names.some((one) => (one.endsWith("*") ? name.startsWith(one.slice(0, -1)) : one === name));
 }

@@ -20,7 +20,7 @@ export interface LoginStates {
 }
 
 /** Why a login file that an agent changed is not copied out. */
-export type LoginRefusal = "new" | "gone" | "too_large" | "not_readable" | "other_keys" | "other_account" | "older";
+type LoginRefusal = "new" | "gone" | "too_large" | "not_readable" | "other_keys" | "other_account" | "older";
 
 export type LoginVerdict = { readonly take: true } | { readonly take: false; readonly why: "unchanged" | LoginRefusal };
 

@@ -7,7 +7,7 @@ import builtIn from "./built-in.json" with { type: "json" };
 
 /** Where a profile comes from; a later one of the same name replaces an earlier one. */
 export const PROFILE_SOURCES = ["built-in", "user", "repository"] as const;
-export type ProfileSource = (typeof PROFILE_SOURCES)[number];
+type ProfileSource = (typeof PROFILE_SOURCES)[number];
 
 export interface KnownProfile {
   readonly profile: AgentProfile;

@@ -62,7 +62,7 @@ export interface VerificationPlace {
 }
 
 /** How a command ended on a base without any candidate. */
-export interface BaselineResult {
+interface BaselineResult {
   readonly exit_code: number;
   readonly ms: number;
 }

@@ -34,7 +34,7 @@ export interface VerifyPorts {
 }
 
 /** A command with the folder it runs in and its own limit, if somebody gave them. */
-export interface PlacedCommand extends ParsedCommand {
+interface PlacedCommand extends ParsedCommand {
   readonly cwd?: string | undefined;
   readonly timeout_s?: number | undefined;
 }

@@ -17,7 +17,7 @@ export const BEAT_RESULT = "Verbatim-Beat-Result";
 export const BEAT_CODE = "Verbatim-Beat-Code";
 
 /** How a beat is lived again: at the same time, and with other lines or another writer. */
-export interface Again {
+interface Again {
   readonly clock: { readonly clock_ms: number; readonly zone: string; readonly paused: boolean };
   /** Lines instead of a writer's. */
   readonly lines: readonly AcceptedLine[] | null;

@@ -143,7 +143,7 @@ function tryClean(picture: Uint8Array): CleanPicture | null {
 }
 
 /** One transaction's part of an import: a write bundle and a record, or several of a file with very many lines. */
-export async function writeImport(
+async function writeImport(
   ports: WorldPorts,
   tx: WorldWriteTransaction,
   world: OpenWorld,

@@ -54,7 +54,7 @@ export interface Swiped {
 }
 
 /** Every line of a chat is one of these, so that none is lost. */
-export interface ChatCounts {
+interface ChatCounts {
   readonly lines: number;
   readonly entries: number;
   readonly hidden: number;

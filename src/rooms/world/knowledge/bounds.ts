@@ -1,5 +1,5 @@
 /** Shares of the usable window, in percent, that each part of a frame may take, measured on its JSON. */
-export const PART_PERCENT = {
+const PART_PERCENT = {
   notes: 5,
   about: 10,
   people: 20,

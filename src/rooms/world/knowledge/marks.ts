@@ -15,7 +15,7 @@ export interface Pin extends PinMark {
 }
 
 /** A line that was written more than once before it was imported. */
-export interface Swipes {
+interface Swipes {
   readonly source_sha256: string;
   readonly line: number;
   readonly count: number;

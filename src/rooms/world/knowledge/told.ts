@@ -23,7 +23,7 @@ export interface Told {
   readonly lore: readonly LoreLine[];
 }
 
-export interface AboutLine {
+interface AboutLine {
   readonly name: string;
   readonly text?: string;
   /** A sample of how this person writes, instead of a text about them. */
@@ -41,7 +41,7 @@ export interface PinnedLine {
   readonly text: string;
 }
 
-export interface LoreLine {
+interface LoreLine {
   readonly entry_id: string;
   readonly text: string;
   readonly keys: readonly string[];

@@ -38,13 +38,13 @@ export async function chooseTurns(tables: WorldReader, world: OpenWorld, said: s
 }
 
 /** Those of a list that are here, from whoever comes after the last one on. */
-export function nextOf(order: readonly string[], last: string | undefined, candidates: readonly string[]): string[] {
+function nextOf(order: readonly string[], last: string | undefined, candidates: readonly string[]): string[] {
   const start = last === undefined ? 0 : order.indexOf(last) + 1;
   return [...order.slice(start), ...order.slice(0, start)].filter((id) => candidates.includes(id));
 }
 
 /** Those whose name or id stands in a text as words that follow each other, in the order in which they do. */
-export function findAddressed(
+function findAddressed(
   { cast }: Pick<OpenWorld, "cast">,
   candidates: readonly string[],
   said: string,

@@ -19,7 +19,7 @@ export const MAX_KEYS = 64;
 export const MAX_KEY = 200;
 
 /** Who may know a line of lore: the narrator, everybody, or the writer of one person. */
-export type LoreAudience = "WORLD" | "PUBLIC" | (string & {});
+type LoreAudience = "WORLD" | "PUBLIC" | (string & {});
 
 /** A line of lore as it is to be; what is absent stays as it was. */
 export type LoreWish = {

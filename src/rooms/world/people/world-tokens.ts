@@ -60,7 +60,7 @@ export async function makeToken(
 }
 
 /** What a token goes by where it is listed. */
-export function toTokenId(sha256: string): string {
+function toTokenId(sha256: string): string {
   return `t_${sha256.slice(0, 16)}`;
 }
 

@@ -54,7 +54,7 @@ export interface UsedFile {
 }
 
 /** Under which key a chat is carried once. */
-export function keyOfChat(ports: Pick<WorldPorts, "crypto">, path: string, sha256: string): string {
+function keyOfChat(ports: Pick<WorldPorts, "crypto">, path: string, sha256: string): string {
   return `profile:${ports.crypto.sha256(`${path}\n${sha256}`)}`;
 }
 
@@ -112,7 +112,7 @@ function requireAll({ counts }: ImportPlan, written: number, { lines }: ChatTota
 const LINE_FEED = 10;
 
 /** Lines of a file, counted without reading them. */
-export function countLines(bytes: Uint8Array): number {
+function countLines(bytes: Uint8Array): number {
   let lines = 0;
   for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, at + 1)) lines++;
   return bytes.length > 0 && bytes.at(-1) !== LINE_FEED ? lines + 1 : lines;

@@ -7,7 +7,7 @@ import type { ProfileReport } from "./report.ts";
 const hex = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** What the stream of imported profiles holds. */
-export const PROFILE_RECORDS = defineRecords({
+const PROFILE_RECORDS = defineRecords({
   PROFILE_IMPORTED: z.object({
     report_sha256: hex,
     totals: z.record(z.string(), z.int()),
@@ -16,7 +16,7 @@ export const PROFILE_RECORDS = defineRecords({
   }),
 });
 
-export const PROFILE_STREAM = "world/_profile";
+const PROFILE_STREAM = "world/_profile";
 
 /** Keeps a report and says so in the ledger. The same report again changes nothing. */
 export async function recordProfile(ports: WorldPorts, report: ProfileReport): Promise<void> {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Lost } from "../import/lines.ts";
 
-export const PROFILE_FORMAT = "verbatim.profile-report";
+const PROFILE_FORMAT = "verbatim.profile-report";
 
 const lostSchema = z.strictObject({ what: z.string(), count: z.int(), where: z.string() });
 

@@ -32,7 +32,7 @@ interface PageQuery {
 export type Reader = "owner" | "operator" | "player" | "viewer";
 
 /** What stands beside an entry of a page. */
-export interface EntryMeta {
+interface EntryMeta {
   readonly entry_id: string;
   readonly cursor: string;
   readonly author_id: string;

@@ -34,7 +34,7 @@ export function raceVerb(flags: NonNullable<VerbHints<"agent.race">["flags"]>) {
   });
 }
 
-export function renderRace({ race_id, goal, members, winner }: Race, io: Io): void {
+function renderRace({ race_id, goal, members, winner }: Race, io: Io): void {
   io.line(`race ${race_id}  ${showLine(goal)}   ${count(members.length, "run")}, 1 base`);
   const rows = members.map(({ rank, run_id, agent, outcome, files, added_lines, deleted_lines, cost, duration_ms }) => [
     String(rank),

@@ -153,12 +153,7 @@ async function findViolation(
 }
 
 /** Marks the candidate by its report; a failure goes to the fixer, or ends the run. */
-export async function finishVerification(
-  session: Session,
-  report: VerifyReport,
-  plan: Plan,
-  limit: number,
-): Promise<void> {
+async function finishVerification(session: Session, report: VerifyReport, plan: Plan, limit: number): Promise<void> {
   const { run } = session;
   const { iteration } = report;
   if (report.result === "PASS") {
