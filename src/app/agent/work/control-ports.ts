@@ -14,7 +14,7 @@ export interface ControlHandlers {
 }
 
 /** The socket of a run, from its own side. */
-export interface ControlDoor {
+export interface ControlSocket {
   output(bytes: Uint8Array): void;
   event(value: object): void;
   tell(): void;
@@ -48,7 +48,7 @@ interface StartedRun {
 export interface ControlPorts {
   /** Where the socket of a run would lie; null: no private folder has a path that is short enough. */
   place(runDir: string): string | null;
-  listen(place: string, token: string, handlers: ControlHandlers): Promise<ControlDoor>;
+  listen(place: string, token: string, handlers: ControlHandlers): Promise<ControlSocket>;
   join(
     place: string,
     hello: { readonly token: string; readonly read_only: boolean; readonly bytes?: boolean; readonly size?: Size },

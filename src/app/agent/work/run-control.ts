@@ -3,7 +3,7 @@ import type { CatalyticPorts, Interrupts, UserTerminal } from "../../../rooms/ca
 import { AgentRecord, type Run } from "../../../rooms/workflow/index.ts";
 import type { AgentPorts } from "../ports.ts";
 import { recordProcess } from "./agent-process.ts";
-import type { ControlDoor, ControlHandlers, Size } from "./control-ports.ts";
+import type { ControlSocket, ControlHandlers, Size } from "./control-ports.ts";
 import { readLive } from "./live.ts";
 import { SharedTerminal } from "./shared-terminal.ts";
 
@@ -24,7 +24,7 @@ export class RunControl implements ControlHandlers {
   readonly #outside: AgentPorts;
   readonly #run: Run;
   readonly #listeners = new Set<(signal: Signal) => void>();
-  #door: ControlDoor | null = null;
+  #socket: ControlSocket | null = null;
   #terminal: SharedTerminal | null = null;
   #running: Running | null = null;
   #upper: string | null = null;
@@ -46,7 +46,7 @@ export class RunControl implements ControlHandlers {
       return;
     }
     const token = toHex(this.#outside.catalytic().random.bytes(TOKEN_BYTES));
-    this.#door = await this.#outside.control.listen(place, token, this);
+    this.#socket = await this.#outside.control.listen(place, token, this);
     recordProcess(this.#run, this.#outside, { socket: place, token });
   }
 
@@ -63,7 +63,7 @@ export class RunControl implements ControlHandlers {
   /** The terminal of the agent, shared by the caller's and by everybody who attaches; null: it gets none. */
   share(own: UserTerminal | null): UserTerminal | null {
     const isAlone = this.#outside.background !== null || this.#outside.race !== null;
-    if (this.#door === null || (own === null && !isAlone)) return own;
+    if (this.#socket === null || (own === null && !isAlone)) return own;
     this.#terminal = new SharedTerminal(own);
     return this.#terminal;
   }
@@ -77,7 +77,7 @@ export class RunControl implements ControlHandlers {
         ...guards,
         launch: async (request) => {
           const onOutput: typeof request.onOutput = (stream, bytes) => {
-            this.#door?.output(bytes);
+            this.#socket?.output(bytes);
             request.onOutput(stream, bytes);
           };
           const running = await guards.launch({ ...request, onOutput });
@@ -89,7 +89,7 @@ export class RunControl implements ControlHandlers {
           };
           running.ended.then(over, over);
           this.#outside.background?.started(this.#run.id, this.#run.folder.dir);
-          this.#door?.tell();
+          this.#socket?.tell();
           return running;
         },
       },
@@ -97,10 +97,10 @@ export class RunControl implements ControlHandlers {
   }
 
   /** Where a guard cannot hide the socket from the agent there is none: others stop the run by signals. */
-  closeDoor(): void {
-    if (this.#door === null) return;
-    this.#door.close(null);
-    this.#door = null;
+  closeSocket(): void {
+    if (this.#socket === null) return;
+    this.#socket.close(null);
+    this.#socket = null;
     recordProcess(this.#run, this.#outside);
     this.#outside.notify(
       "! this guard cannot hide the control socket from the agent, so nobody can attach to this run",
@@ -111,8 +111,8 @@ export class RunControl implements ControlHandlers {
   close(): void {
     for (const timer of this.#timers) clearTimeout(timer);
     const now = AgentRecord.load(this.#run)?.now ?? null;
-    this.#door?.close({ outcome: now?.state ?? null, reason: now?.reason ?? null });
-    this.#door = null;
+    this.#socket?.close({ outcome: now?.state ?? null, reason: now?.reason ?? null });
+    this.#socket = null;
   }
 
   state(): object {

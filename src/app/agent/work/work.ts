@@ -277,7 +277,7 @@ function announceTo(
   masks: Masks,
 ): NonNullable<CatalyticPorts["announceGuard"]> {
   return (guard, network) => {
-    if (!canHide(guard)) outside.control.current()?.closeDoor();
+    if (!canHide(guard)) outside.control.current()?.closeSocket();
     outside.notify(
       guard === "audit"
         ? "! nothing on this machine can hold the agent back; changes are only noticed"
