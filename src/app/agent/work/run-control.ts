@@ -3,7 +3,7 @@ import type { CatalyticPorts, Interrupts, UserTerminal } from "../../../rooms/ca
 import { AgentRecord, type Run } from "../../../rooms/workflow/index.ts";
 import type { AgentPorts } from "../ports.ts";
 import { recordProcess } from "./agent-process.ts";
-import type { ControlSocket, ControlHandlers, Size } from "./control-ports.ts";
+import type { ControlHandlers, ControlSocket, Size } from "./control-ports.ts";
 import { readLive } from "./live.ts";
 import { SharedTerminal } from "./shared-terminal.ts";
 
