@@ -50,6 +50,8 @@ export interface AgentMethods {
   readonly diff: Method<"agent.diff">;
   /** Throws away the change of an agent run; the record is kept. */
   readonly discard: Method<"agent.discard">;
+  /** Writes what an agent did in a form for other tools: the lines it wrote, or what was said and done. */
+  readonly export: Method<"agent.export">;
   /** The exact text that an agent would be told if it went on. */
   readonly feedback: Method<"agent.feedback">;
   /** Lines of a file as an agent found it or as its change leaves it, at most 500. */

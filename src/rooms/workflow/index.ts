@@ -65,6 +65,14 @@ export {
   type PathThen,
   type RequestedCommand,
 } from "./contracts/agent-run.ts";
+export {
+  AGENT_TRACE,
+  AGENT_TRACE_VERSION,
+  type AgentTrace,
+  TRANSCRIPT_VERSION,
+  type TraceRange,
+  type Transcript,
+} from "./contracts/agent-trace.ts";
 export type { AgentSession, AgentUsage } from "./contracts/agent-usage.ts";
 export {
   type Candidate,
@@ -185,10 +193,15 @@ export { RUN_FILE, type RunState } from "./run/record/run-state.ts";
 export { COPY_FOLDER } from "./run/recovery.ts";
 export { Run } from "./run/run.ts";
 export { type Session, withSession } from "./run/session.ts";
+
 export { childEnvironment, TOOL_HOMES } from "./run/verify/child-environment.ts";
+
+export { listAddedRanges } from "./trace/added-ranges.ts";
+export { toModelId } from "./trace/model-id.ts";
+
 export { countUsage, mergeModels, sumUsage, toDollars, toMicro } from "./usage/count-usage.ts";
 export { readPrices } from "./usage/prices.ts";
-export { mergeCalls, readSession } from "./usage/read-session.ts";
+export { mergeCalls, readSession, SESSION_FORMATS, type SessionFormat } from "./usage/read-session.ts";
 export { type Call, MOST_SESSION_BYTES } from "./usage/reading.ts";
 export { placeSessions, type SessionGlob } from "./usage/session-place.ts";
 export { describeBase } from "./verification/describe-base.ts";

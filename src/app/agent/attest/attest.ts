@@ -244,7 +244,7 @@ async function describe(
 }
 
 /** The attempt that a candidate came from, over those it was made of. */
-function findAttempt(record: AgentRecord, candidate: Candidate): number {
+export function findAttempt(record: AgentRecord, candidate: Candidate): number {
   for (
     let one: Candidate | null = candidate;
     one !== null;

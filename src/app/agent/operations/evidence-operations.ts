@@ -3,6 +3,7 @@ import { readSize, SIZE_FORM } from "../../../core/contracts/sizes.ts";
 import { defineOperation, LOCAL_SURFACES, OWNER } from "../../../core/operation.ts";
 import { attestAgentRun, attested } from "../attest/attest.ts";
 import { checked, checkRange } from "../attest/check.ts";
+import { EXPORT_FORMATS, exportAgentRun, exported } from "../export/export.ts";
 import type { AgentPorts } from "../ports.ts";
 import { pinAgentRun, pinned, pruneAgentRuns, pruned, retentionOf } from "../storage/prune.ts";
 
@@ -53,6 +54,30 @@ const check = defineOperation({
   run: (outside: AgentPorts, { require_all: requireAll, ...input }) => checkRange(outside, { ...input, requireAll }),
 });
 
+const exportRun = defineOperation({
+  name: "agent.export",
+  summary: "Writes what an agent did in a form for other tools: the lines it wrote, or what was said and done.",
+  effect: "read",
+  who: OWNER,
+  surfaces: [...LOCAL_SURFACES, "http"],
+  localFields: ["out"],
+  input: z.strictObject({
+    run,
+    format: z
+      .enum(EXPORT_FORMATS)
+      .default("agent-trace")
+      .describe("A record of the Agent Trace specification 0.1.0, or the sessions of the agent in one form."),
+    content: z
+      .boolean()
+      .default(false)
+      .describe("With the goal, the command and, in a transcript, every text and argument; secrets are taken out."),
+    out: z.string().min(1).optional().describe("New file for it instead of the output."),
+  }),
+  output: exported,
+  run: (outside: AgentPorts, { run: name, format, content, out = null }) =>
+    exportAgentRun(outside, name, { format, content, out }),
+});
+
 const pin = defineOperation({
   name: "agent.pin",
   summary: "Keeps an agent run from being pruned, or no longer.",
@@ -99,4 +124,4 @@ const prune = defineOperation({
 });
 
 /** What others can check about a run, and what is kept of it. */
-export const EVIDENCE_OPERATIONS = [attest, check, pin, prune] as const;
+export const EVIDENCE_OPERATIONS = [attest, check, exportRun, pin, prune] as const;

@@ -314,6 +314,16 @@ export const AGENT_CODES = {
       http: "Attest it in a terminal.",
     },
   },
+  EXPORT_EMPTY: {
+    exit: 1,
+    http: 409,
+    says: "There is nothing of this run that could be exported.",
+    fix: {
+      cli: "See what is left of it: verbatim agent show RUN",
+      mcp: "Choose another run.",
+      http: "Choose another run.",
+    },
+  },
   CHECK_HISTORY_MISSING: {
     exit: 2,
     http: 409,

@@ -123,6 +123,7 @@ export const WORKFLOW_FINDINGS = {
   CANDIDATE_HASH_MISMATCH: "The hash of a candidate does not follow from its base, its patch and its carried files.",
   CARRIED_NOT_ORDERED: "The carried files are not ordered by path, or a path appears twice.",
   AGENT_CHANGE_INCONSISTENT: "The statement about an agent's commit contradicts itself.",
+  AGENT_TRACE_INCONSISTENT: "The lines of a trace are not in the order of the file.",
   CHECK_NOTE_MISSING: "A commit that names a run has no attestation.",
   CHECK_UNTRUSTED: "Nobody that the policy trusts signed for the commit.",
   CHECK_SUBJECT: "The attestation is about another commit or another run.",

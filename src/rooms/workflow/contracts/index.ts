@@ -16,6 +16,7 @@ import { VERIFICATION } from "../verification/report.ts";
 import { AGENT_CHANGE } from "./agent-change.ts";
 import { AGENT_PROFILE } from "./agent-profile.ts";
 import { AGENT_ATTEMPT, AGENT_GATE, AGENT_RUN } from "./agent-run.ts";
+import { AGENT_TRACE, TRANSCRIPT } from "./agent-trace.ts";
 import { AGENT_PRICES, AGENT_USAGE } from "./agent-usage.ts";
 import { CANDIDATE, CARRIED, CHOICE } from "./candidate.ts";
 import { LANDING_COMMIT } from "./commit.ts";
@@ -216,5 +217,7 @@ export const WORKFLOW_CONTRACTS: readonly ContractObject[] = [
   LANDING_JOURNAL,
   LANDING_COMMIT,
   AGENT_CHANGE,
+  AGENT_TRACE,
+  TRANSCRIPT,
   ...TEXT_CONTRACTS,
 ];

@@ -26,6 +26,16 @@ export const EVIDENCE_VERBS: readonly Verb[] = [
     render: ({ report }, io) => io.out(report),
     exit: ({ ok }) => (ok ? 0 : 1),
   }),
+  defineVerb("agent.export", {
+    path: ["export"],
+    args: [{ field: "run", label: "RUN" }],
+    flags: { format: { value: "FORMAT" }, out: { value: "FILE" } },
+    examples: ["verbatim agent export @ --out trace.json", "verbatim agent export @ --format transcript --content"],
+    async render({ format, text, out }, io) {
+      if (text === null) io.line(`written ${out}, ${format}`);
+      else await io.out(text);
+    },
+  }),
   defineVerb("agent.pin", {
     path: ["pin"],
     args: [{ field: "run", label: "RUN" }],
