@@ -19,7 +19,9 @@ const USAGE = `npm run bench -- [GROUP]... [--only NAME]... [--sizes N,N] [--rou
   --all         every bench; without it a few of each group, which take less than five minutes
   --strict      exit 1 when a goal is missed
   --list        name the benches and stop
-  --here        run in this process instead of one for each`;
+  --here        run in this process instead of one for each
+
+npm run bench -- --against REVISION measures the sources against those of a revision; add --help for its flags.`;
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({

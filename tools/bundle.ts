@@ -7,8 +7,8 @@ import { ROOT } from "./stages.ts";
 export const BUNDLED = ["zod", "commander"];
 
 /** The packages that a bundle leaves to be found when it runs. */
-export function readPackages(): string[] {
-  const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
+export function readPackages(root = ROOT): string[] {
+  const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
     readonly dependencies: Record<string, string>;
     readonly peerDependencies?: Record<string, string>;
   };
@@ -27,12 +27,13 @@ export async function bundle(
   input: Record<string, string>,
   target: string,
   outside: readonly string[] = [],
+  root = ROOT,
 ): Promise<void> {
   // Loaded only to build: finding that nothing changed takes half the time without it.
   const { rolldown } = await import("rolldown");
-  const packages = [...readPackages().filter((name) => !BUNDLED.includes(name)), ...outside];
+  const packages = [...readPackages(root).filter((name) => !BUNDLED.includes(name)), ...outside];
   const build = await rolldown({
-    cwd: ROOT,
+    cwd: root,
     input,
     platform: "node",
     transform: { target: "node20.19" },

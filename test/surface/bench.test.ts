@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -40,6 +40,24 @@ describe("npm run bench", () => {
     const run = bench("--only", "lantern");
     expect(run.status).toBe(2);
     expect(run.stderr).toMatch(/no bench lantern; there are .*canonical-json/);
+  });
+});
+
+describe("npm run bench -- --against", () => {
+  it("measures the sources against those of a revision, in pairs, with a row for each bench", () => {
+    const run = bench("--against", "HEAD", "--only", "canonical-json", "--seconds", "0.1");
+    expect(run.status, run.stderr).toBe(0);
+    expect(run.stdout).toMatch(/^\| canonical-json \| 1000 \| \d+ \| \d+\.\d\d ms \| \d+\.\d\d ms \| \d+\.\d\dx \|$/m);
+    expect(readdirSync(ROOT).filter((name) => name.startsWith(`dist.bench-${run.pid}`))).toEqual([]);
+  });
+
+  it("refuses a revision that does not exist, and an option in its place", () => {
+    for (const revision of ["no-such-revision", "--output=lantern.tar"]) {
+      const run = bench(`--against=${revision}`, "--only", "canonical-json");
+      expect(run.status).toBe(2);
+      expect(run.stderr).toContain(`git archive ${revision}:`);
+    }
+    expect(existsSync(join(ROOT, "lantern.tar"))).toBe(false);
   });
 });
 
