@@ -1,9 +1,11 @@
 // Guards: what ended runs leave takes little room, verifies as before, and goes when it is old; what is needed stays.
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
+import { openApp } from "../../src/app/call.ts";
 import { type AgentRepo, makeAgentRepo } from "../support/agent-repo.ts";
 import { runHere } from "../support/cli-in-process.ts";
+import { openInProcess } from "../support/mcp-in-process.ts";
 
 const FILES = 3000;
 
@@ -66,17 +68,38 @@ it("an ended run is slimmed by the next one, verifies as before, gives its files
       expect([file, readFileSync(join(out, file)).equals(bytes)]).toEqual([file, true]);
     const ledger = await repo.verbatim("catalytic", "show", name, "--artifact", "LEDGER.jsonl");
     expect(ledger.stdout).toBe(before.get(name)!.get("LEDGER.jsonl")!.toString("utf8"));
+    const uri = `run://catalytic/${name}/LEDGER.jsonl`;
+    await using mcp = await openInProcess(repo.root, repo.env);
+    // It is found, and too long for an agent, as it was before.
+    await expect(mcp.clients.modern.readResource({ uri })).rejects.toThrow(/RESPONSE_TOO_LARGE/);
+  }
+  // The page reads the same files through the run.
+  const app = openApp({ surface: "library", start: repo.root, env: repo.env, platform: process.platform });
+  onTestFinished(() => app.close());
+  const { files } = await app.call("agent.artifacts", { run: "@2" });
+  const [attempt] = (await app.call("agent.show", { run: "@2" })).attempts;
+  const kept = before.get(attempt!.catalytic_run!)!;
+  for (const file of ["LEDGER.jsonl", "PRE_TREE.json", "PROOF.json"]) {
+    const path = `proof/1/${file}`;
+    expect(files.find((one) => one.path === path)).toEqual({ path, bytes: kept.get(file)!.length });
+    const parts: Buffer[] = [];
+    for (let from = 0, isAll = false; !isAll; ) {
+      const { base64, next, ended } = await app.call("agent.artifact", { run: "@2", path, from });
+      parts.push(Buffer.from(base64, "base64"));
+      [from, isAll] = [next, ended];
+    }
+    expect([path, Buffer.concat(parts).equals(kept.get(file)!)]).toEqual([path, true]);
   }
   const lean = first.reduce((sum, name) => sum + sizeOf(join(records(repo), name)), 0);
   expect([whole > 2_000_000, lean < 60_000]).toEqual([true, true]);
   // Of the next one almost nothing is new: its tree is the same.
   const pieces = join(repo.root, ".verbatim/state/blobs");
   const store = existsSync(pieces) ? pieces : join(repo.root, ".verbatim/state");
-  const kept = sizeOf(store);
+  const full = sizeOf(store);
   const { stdout } = await repo.verbatim("agent", "prune", "--json");
   expect(JSON.parse(stdout)).toMatchObject({ runs: [], bytes: 0, pieces: 0, slimmed: expect.any(Number) });
   expect((JSON.parse(stdout) as { slimmed: number }).slimmed).toBeGreaterThan(500_000);
-  expect(sizeOf(store) - kept).toBeLessThan(400_000);
+  expect(sizeOf(store) - full).toBeLessThan(400_000);
   const { run_id } = (
     JSON.parse((await repo.verbatim("agent", "list", "--json")).stdout) as { runs: { run_id: string }[] }
   ).runs[1]!;
@@ -192,4 +215,57 @@ it("retention of the configuration is applied once a day, after a run has begun"
   writeFileSync(stamp, '{"at":1}\n');
   await runHere(["agent", "--goal", "x", "--no-verify", "--", ...LIGHT(4)], { cwd: repo.root, env: repo.env });
   expect(existsSync(log)).toBe(false);
+});
+
+it("prune takes nothing that a forged record names: no folder elsewhere, no record of others, no content of a change", async () => {
+  const repo = makeWide();
+  const binary = ["sh", "-c", "head -c 70000 /dev/urandom > flame.bin; echo on >> src/0/lamp-0.txt"];
+  const change = (await repo.agent(["--verify", "true"], binary)).summary;
+  const other = await run(repo, 2);
+  const forged = (await repo.agent(["--verify", "false"], LIGHT(3))).summary;
+  await repo.verbatim("agent", "prune");
+  const readJson = (place: string) => JSON.parse(readFileSync(place, "utf8")) as Record<string, unknown>;
+  const attempt = join(forged.run_dir, "agent/attempts/01/attempt.json");
+  const recordOf = (of: { run_dir: string }) =>
+    String(readJson(join(of.run_dir, "agent/attempts/01/attempt.json"))["catalytic_run"]);
+  const own = recordOf(forged);
+  const name = (to: string) => writeFileSync(attempt, JSON.stringify({ ...readJson(attempt), catalytic_run: to }));
+  const prune = () => repo.verbatim("agent", "prune", "--keep", "0");
+  const again = () => {
+    const { pruned_at: _, ...rest } = readJson(join(forged.run_dir, "agent/run.json"));
+    writeFileSync(join(forged.run_dir, "agent/run.json"), JSON.stringify(rest));
+  };
+  // A run that came from another machine may name anything as its record.
+  repo.write(".verbatim/out/kept.txt", "kept\n");
+  for (const to of ["../../src", "../out", recordOf(other)]) {
+    name(to);
+    expect([to, (await prune()).exit]).toEqual([to, 0]);
+    again();
+  }
+  expect([
+    existsSync(join(repo.root, "src/0/lamp-0.txt")),
+    existsSync(join(repo.root, ".verbatim/out/kept.txt")),
+  ]).toEqual([true, true]);
+  expect(await verify(repo, recordOf(other))).toEqual({ accepted: true, errors: [] });
+  // So may its list of pieces: what is no part of it stays.
+  const { files } = readJson(join(change.run_dir, "agent/candidates/01/candidate.json")) as {
+    files: { path: string; sha256: string }[];
+  };
+  const { sha256 } = files.find(({ path }) => path === "flame.bin")!;
+  const list = join(records(repo), own, "PIECES.json");
+  const pieces = readJson(list) as { files: { pieces: string[] }[] };
+  for (const file of pieces.files) file.pieces.push(sha256);
+  writeFileSync(list, JSON.stringify(pieces));
+  name(own);
+  expect((await prune()).exit).toBe(0);
+  expect(existsSync(list)).toBe(false);
+  expect((await repo.verbatim("agent", "apply", change.run_id)).exit).toBe(0);
+  // And where one list cannot be read, no piece goes: nobody knows what it names.
+  const third = (await repo.agent(["--verify", "false"], LIGHT(5))).summary;
+  await repo.verbatim("agent", "prune");
+  writeFileSync(join(records(repo), recordOf(other), "PIECES.json"), "{");
+  const { pieces: gone } = JSON.parse((await repo.verbatim("agent", "prune", "--keep", "0", "--json")).stdout) as {
+    pieces: number;
+  };
+  expect([gone, existsSync(join(records(repo), recordOf(third)))]).toEqual([0, false]);
 });

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { compareCodePoints } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { isRepoPath, showPath } from "../../../core/paths/index.ts";
+import { readPieces, readWholeFile } from "../../../rooms/catalytic/index.ts";
 import { AgentRecord, AT_WORK, type Run, toName } from "../../../rooms/workflow/index.ts";
 import type { AgentPorts } from "../ports.ts";
 import { outputFile } from "../work/output-log.ts";
@@ -85,9 +86,12 @@ const PROOF_NAMES: readonly string[] = [
 const PROOF_FILE = /^proof\/([0-9]+)\/([A-Z_]+\.jsonl?)$/;
 
 /** Part of a file of a run. FILE_NOT_FOUND for a file that is not there, that is a link, or that is not to be read. */
-export function readArtifact(outside: AgentPorts, run: Run, path: string, from: number) {
+export async function readArtifact(outside: AgentPorts, run: Run, path: string, from: number) {
   const place = isRepoPath(path) ? findPlace(run, path) : null;
-  const found = place === null ? null : outside.readPart(place.folder, place.file, from, MOST);
+  const found =
+    place === null
+      ? null
+      : (outside.readPart(place.folder, place.file, from, MOST) ?? (await readSlimmed(outside, place, from)));
   if (found === null) {
     throw new VerbatimError("FILE_NOT_FOUND", {
       message: `the run has no file ${showPath(path)} that can be read from here`,
@@ -100,12 +104,34 @@ export function readArtifact(outside: AgentPorts, run: Run, path: string, from: 
   return { base64: bytes.toString("base64"), first, next, size, ended: next >= size };
 }
 
-function findPlace(run: Run, path: string): { readonly folder: string; readonly file: string } | null {
-  if (OPEN_FILES.some((pattern) => pattern.test(path))) return { folder: run.folder.dir, file: path };
+interface Place {
+  readonly folder: string;
+  readonly file: string;
+  /** Whether it is a file of the record of a view, which may be kept in pieces. */
+  readonly isOfRecord: boolean;
+}
+
+/** The same part of a file that was taken apart; null: there is none, or a piece of it is gone. */
+async function readSlimmed(outside: AgentPorts, { folder, file, isOfRecord }: Place, from: number) {
+  const whole = isOfRecord ? await readWholeFile(outside.catalytic(), folder, file) : null;
+  return whole === null ? null : { bytes: Buffer.from(whole.subarray(from, from + MOST)), size: whole.length };
+}
+
+function findPlace(run: Run, path: string): Place | null {
+  if (OPEN_FILES.some((pattern) => pattern.test(path)))
+    return { folder: run.folder.dir, file: path, isOfRecord: false };
   const [, n, file] = PROOF_FILE.exec(path) ?? [];
   if (n === undefined || file === undefined || !PROOF_NAMES.includes(file)) return null;
   const proof = AgentRecord.load(run)?.attempt(Number(n))?.proof ?? null;
-  return proof === null ? null : { folder: proof.directory, file };
+  return proof === null ? null : { folder: proof.directory, file, isOfRecord: true };
+}
+
+/** Bytes of a file as a whole; null: it is not there. */
+function measure(outside: AgentPorts, { folder, file, isOfRecord }: Place): number | null {
+  const found = outside.readPart(folder, file, 0, 0);
+  if (found !== null || !isOfRecord) return found?.size ?? null;
+  const { files = [] } = readPieces(outside.catalytic(), folder) ?? {};
+  return files.find(({ name }) => name === file)?.bytes ?? null;
 }
 
 export const recordedFiles = z.strictObject({
@@ -119,8 +145,8 @@ export function listArtifacts(outside: AgentPorts, run: Run): z.infer<typeof rec
   const proofs = Array.from({ length: attempts }, (_, at) => PROOF_NAMES.map((name) => `proof/${at + 1}/${name}`));
   const files = [...run.folder.list(), ...proofs.flat()].flatMap((path) => {
     const place = isRepoPath(path) ? findPlace(run, path) : null;
-    const found = place === null ? null : outside.readPart(place.folder, place.file, 0, 0);
-    return found === null ? [] : [{ path, bytes: found.size }];
+    const size = place === null ? null : measure(outside, place);
+    return size === null ? [] : [{ path, bytes: size }];
   });
   return { run_id: run.id, files: files.sort((a, b) => compareCodePoints(a.path, b.path)) };
 }

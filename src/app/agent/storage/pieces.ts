@@ -1,6 +1,9 @@
+import { sortedUnique } from "../../../core/canonical/index.ts";
 import { isVerbatimError } from "../../../core/errors/index.ts";
 import {
   type CatalyticPorts,
+  hasPieces,
+  isRecordName,
   type KnownPieces,
   readPieces,
   readPolicy,
@@ -89,10 +92,15 @@ function readKnown(catalytic: CatalyticPorts, folder: string): KnownPieces {
   return known;
 }
 
-/** Every piece that a list of some record names. */
-export function listNamed(catalytic: CatalyticPorts, folder: string): Set<string> {
+/** Every piece that a list of some record names. Null: a list cannot be read, so nobody knows what it names. */
+export function listNamed(catalytic: CatalyticPorts, folder: string): Set<string> | null {
   const named = new Set<string>();
-  for (const { pieces } of readKnown(catalytic, folder).values()) for (const hash of pieces) named.add(hash);
+  for (const name of catalytic.disk.list(folder) ?? []) {
+    const record = `${folder}/${name}`;
+    const list = readPieces(catalytic, record);
+    if (list === null && hasPieces(catalytic, record)) return null;
+    for (const { pieces } of list?.files ?? []) for (const hash of pieces) named.add(hash);
+  }
   return named;
 }
 
@@ -114,12 +122,15 @@ async function findOwners(
   return found;
 }
 
-/** Names of the records of a run's views: its attempts, and what verified them. */
+/**
+ * Names of the records of a run's views: its attempts, and what verified them. A run may have come from another machine, so
+ * a text that is no name leads nowhere.
+ */
 export function listRecords(record: AgentRecord): string[] {
   const { attempts, verifications } = record.now;
   const names = [
     ...Array.from({ length: attempts }, (_, i) => record.attempt(i + 1)?.catalytic_run ?? null),
     ...Array.from({ length: verifications }, (_, i) => record.verification(i + 1)?.catalytic_run ?? null),
   ];
-  return names.filter((name) => name !== null);
+  return sortedUnique(names.filter((name): name is string => name !== null && isRecordName(name)));
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isVerbatimError } from "../../../core/errors/index.ts";
 import { parseTime } from "../../../core/time.ts";
-import { readPieces } from "../../../rooms/catalytic/index.ts";
+import { listOwnPieces } from "../../../rooms/catalytic/index.ts";
 import {
   AgentRecord,
   type AgentState,
@@ -95,6 +95,8 @@ interface Chosen {
   readonly outcome: AgentState;
   readonly run: Run;
   readonly bytes: number;
+  /** Names of the records that go with it: those of its views that no other run names. */
+  readonly records: readonly string[];
 }
 
 async function choose(outside: AgentPorts, ports: WorkflowPorts, retention: Retention): Promise<Chosen[]> {
@@ -102,17 +104,23 @@ async function choose(outside: AgentPorts, ports: WorkflowPorts, retention: Rete
   const rows = [...(await listOwnRuns(outside))].sort((a, b) => (a.created_at < b.created_at ? 1 : -1));
   const chosen: Chosen[] = [];
   const kept: Chosen[] = [];
-  let place = 0;
-  for (const { run_id, created_at } of rows) {
+  const loaded = rows.flatMap(({ run_id, created_at }) => {
     const folder = ports.runs.open(run_id);
     const record = folder === null ? null : AgentRecord.load(Run.load(ports, folder));
-    if (record === null || AT_WORK.includes(record.now.state)) continue;
+    return record === null ? [] : [{ run_id, created_at, record, names: listRecords(record) }];
+  });
+  const claims = new Map<string, number>();
+  for (const name of loaded.flatMap(({ names }) => names)) claims.set(name, (claims.get(name) ?? 0) + 1);
+  let place = 0;
+  for (const { run_id, created_at, record, names } of loaded) {
+    if (AT_WORK.includes(record.now.state)) continue;
     place += 1;
     const { state, pinned: isPinned = false, pruned_at = null } = record.now;
     const age = now - parseTime(created_at);
     const isYoung = ["verified", "unverified"].includes(state) && age < retention.keep_ms;
     if (isPinned || isYoung || pruned_at !== null) continue;
-    const one = { run_id, outcome: state, run: record.run, bytes: measure(outside, record) };
+    const records = names.filter((name) => claims.get(name) === 1);
+    const one = { run_id, outcome: state, run: record.run, records, bytes: measure(outside, record, records) };
     (place > retention.keep_runs || age >= retention.keep_ms ? chosen : kept).push(one);
   }
   // What is left is the newest; the oldest of it go until the rest fits.
@@ -146,28 +154,33 @@ function listDropped({ run, now }: AgentRecord): string[] {
   return run.folder.list().filter((path) => rules.some((rule) => rule.test(path)));
 }
 
-function measure(outside: AgentPorts, record: AgentRecord): number {
+function measure(outside: AgentPorts, record: AgentRecord, records: readonly string[]): number {
   const { disk } = outside.catalytic();
   const folder = recordsRoot(outside);
   const own = listDropped(record).reduce((total, path) => total + (record.run.folder.size(path) ?? 0), 0);
-  const proofs = listRecords(record).flatMap((name) =>
+  const proofs = records.flatMap((name) =>
     (disk.list(`${folder}/${name}`) ?? []).map((file) => disk.stat(`${folder}/${name}/${file}`)?.size ?? 0),
   );
   return proofs.reduce((total, bytes) => total + bytes, own);
 }
 
 /** False: somebody is at work on it after all. */
-async function prune(outside: AgentPorts, { run, bytes }: Chosen, dropped: Set<string>): Promise<boolean> {
+async function prune(
+  outside: AgentPorts,
+  { run, bytes, records: named }: Chosen,
+  dropped: Set<string>,
+): Promise<boolean> {
   const catalytic = outside.catalytic();
   const folder = recordsRoot(outside);
   try {
     await withAgentRun(outside, run, "agent prune", async ({ record }) => {
       const files = listDropped(record);
-      const records = listRecords(record);
-      for (const name of records) {
-        for (const file of readPieces(catalytic, `${folder}/${name}`)?.files ?? []) {
-          for (const hash of file.pieces) dropped.add(hash);
-        }
+      const records: string[] = [];
+      for (const name of named) {
+        const own = await listOwnPieces(catalytic, `${folder}/${name}`);
+        if (own === null) continue;
+        records.push(name);
+        for (const hash of own) dropped.add(hash);
       }
       // The entry comes first: what is gone is never unexplained.
       const body = { files: files.length, records: records.length, bytes };
@@ -187,6 +200,7 @@ async function prune(outside: AgentPorts, { run, bytes }: Chosen, dropped: Set<s
 /** Pieces go only when no list names them any more. */
 async function dropPieces(outside: AgentPorts, dropped: ReadonlySet<string>): Promise<number> {
   const named = listNamed(outside.catalytic(), recordsRoot(outside));
+  if (named === null) return 0;
   const content = await outside.content("mutate");
   const before = outside.clock.now() + 1;
   let count = 0;

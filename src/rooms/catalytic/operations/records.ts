@@ -6,7 +6,7 @@ import { readPolicy } from "../declare/declare.ts";
 import { listStrays } from "../record/record-files.ts";
 import { listRuns, readRun, toRecordPlace } from "../record/records.ts";
 import { RUN_STATUSES } from "../record/run-record.ts";
-import { readWholeRecord } from "../slim/pieces.ts";
+import { readWholeFile, readWholeRecord } from "../slim/pieces.ts";
 import { unpackRecord } from "../slim/unpack.ts";
 import { beginLook } from "../tree/tree-now.ts";
 import { gatherPins } from "../verify/pins.ts";
@@ -122,12 +122,17 @@ export const catalyticShow = defineOperation({
     const place = toRecordPlace(ports, input.run);
     if (input.unpack !== undefined) return { ...run, unpacked: await unpackRecord(ports, place, input.unpack) };
     if (input.artifact === undefined) return run;
-    const bytes = (await readWholeRecord(ports, place.record)).get(input.artifact);
-    if (bytes === undefined || bytes.length > MAX_ARTIFACT)
+    const bytes = isName(input.artifact) ? await readWholeFile(ports, place.record, input.artifact) : null;
+    if (bytes === null || bytes.length > MAX_ARTIFACT)
       throw new VerbatimError("ARTIFACT_UNKNOWN", { where: input.artifact });
     return { ...run, artifact_base64: encodeBase64(bytes) };
   },
 });
+
+/** A name in the folder of a record, and never a path out of it. */
+function isName(artifact: string): boolean {
+  return artifact !== "" && !/[/\\]|^\.\.?$|^\.tmp-/.test(artifact);
+}
 
 export const catalyticList = defineOperation({
   name: "catalytic.list",

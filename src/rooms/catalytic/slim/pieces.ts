@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { parseJson, toCanonicalFile } from "../../../core/canonical/index.ts";
+import { isJsonObject, parseJson, toCanonicalFile } from "../../../core/canonical/index.ts";
 import { acceptContract } from "../../../core/contracts/index.ts";
 import { isVerbatimError } from "../../../core/errors/index.ts";
 import { PROOF_FILE } from "../contracts/constants.ts";
@@ -45,6 +45,29 @@ export function readPieces({ disk }: Pick<PiecePorts, "disk">, record: string): 
     if (isVerbatimError(thrown)) return null;
     throw thrown;
   }
+}
+
+/** Whether a record has a list of pieces, readable or not. */
+export function hasPieces({ disk }: Pick<PiecePorts, "disk">, record: string): boolean {
+  return disk.stat(`${record}/${PIECES_FILE}`) !== null;
+}
+
+/**
+ * The pieces of the record of a view that make what its proof states, and so are nothing else. Whoever can write a list can
+ * write any hash into it; null: it is no record of a view.
+ */
+export async function listOwnPieces(ports: PiecePorts, record: string): Promise<string[] | null> {
+  const { disk } = ports;
+  // Without a jobspec it is what a killed pruning left.
+  const isLeft = disk.stat(`${record}/JOBSPEC.json`) === null;
+  if (!isLeft && readArtifact(disk, record, "JOBSPEC.json")?.["view"] !== true) return null;
+  const stated = readArtifact(disk, record, PROOF_FILE)?.["artifacts"];
+  const own: string[] = [];
+  for (const file of readPieces(ports, record)?.files ?? []) {
+    const isStated = isJsonObject(stated) && Object.hasOwn(stated, file.name) && stated[file.name] === file.sha256;
+    if (isStated && (await join(ports, file)) !== null) own.push(...file.pieces);
+  }
+  return own;
 }
 
 /**
@@ -113,6 +136,14 @@ export async function readWholeRecord(ports: PiecePorts, record: string): Promis
     if (bytes !== null) files.set(file.name, bytes);
   }
   return files;
+}
+
+/** A file of a record, put together again where it is in pieces; null where it is neither there nor can be. */
+export async function readWholeFile(ports: PiecePorts, record: string, name: string): Promise<Uint8Array | null> {
+  const place = `${record}/${name}`;
+  if (ports.disk.stat(place)?.kind === "file") return ports.disk.read(place);
+  const file = readPieces(ports, record)?.files.find((one) => one.name === name);
+  return file === undefined ? null : await join(ports, file);
 }
 
 /** A whole file out of its pieces; null where one is gone, or where they are another file. */
