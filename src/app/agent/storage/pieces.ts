@@ -124,7 +124,7 @@ async function findOwners(
 
 /**
  * Names of the records of a run's views: its attempts, and what verified them. A run may have come from another machine, so
- * a text that is no name leads nowhere.
+ * only names count: a path leads nowhere.
  */
 export function listRecords(record: AgentRecord): string[] {
   const { attempts, verifications } = record.now;
