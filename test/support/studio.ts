@@ -2,6 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import { getCurrentTest } from "vitest/suite";
 import { launchBrowser } from "./browser.ts";
 import { BIN, type CliResult } from "./cli.ts";
 import { runHere } from "./cli-in-process.ts";
@@ -126,13 +127,18 @@ export class StudioBench {
   async window(options: BrowserContextOptions = {}): Promise<BrowserContext> {
     const browser = await this.browser();
     // Without a language Chromium says one that no library knows.
-    return await browser.newContext({
+    const window = await browser.newContext({
       locale: "en-US",
       viewport: { width: 1280, height: 860 },
       // It would answer before a test can; the one test about it lets it in.
       serviceWorkers: "block",
       ...options,
     });
+    // What somebody would have seen there is what a failure is understood by.
+    getCurrentTest()?.context.onTestFailed(async () => {
+      for (const page of window.pages()) console.log(`${page.url()} shows\n${await readShown(page)}`);
+    });
+    return window;
   }
 
   async close(): Promise<void> {
@@ -145,6 +151,14 @@ export class StudioBench {
     execFileSync("chmod", ["-R", "u+rwX", this.#base]);
     rmSync(this.#base, { recursive: true, force: true });
   }
+}
+
+async function readShown(page: Page): Promise<string> {
+  const shown = await page
+    .locator("body")
+    .innerText({ timeout: 5_000 })
+    .catch((thrown: unknown) => String(thrown));
+  return shown.slice(0, 4_000);
 }
 
 /** A page that remembers everything that must never happen on it: an error, a violated policy, a request to anybody else. */
