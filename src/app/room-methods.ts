@@ -292,6 +292,8 @@ export interface LedgerMethods {
 export interface StoreMethods {
   /** Writes a backup of a team's database, records and queue of one moment, and what its ledgers were then. */
   readonly backup: Method<"store.backup">;
+  /** Brings a store in a file into a team's database as a new workspace: the same entries with the same hashes. */
+  readonly import: Method<"store.import">;
   /** Makes or upgrades the store in a team's PostgreSQL database: the only verb that creates or alters anything there. */
   readonly migrate: Method<"store.migrate">;
   /** Sends open jobs again that a team's queue does not have: workers do it every minute, and this does it now. */

@@ -137,5 +137,29 @@ const restore = defineOperation({
   },
 });
 
+const importFile = defineOperation({
+  name: "store.import",
+  summary: "Brings a store in a file into a team's database as a new workspace: the same entries with the same hashes.",
+  effect: "read",
+  surfaces: LOCAL_SURFACES,
+  input: z.strictObject({
+    file: z.string().min(1).describe("The store, such as .verbatim/state/store.db of a checkout."),
+    workspace: workspaceName.describe("Name of the workspace it becomes."),
+  }),
+  output: z.strictObject({
+    where: z.string(),
+    workspace: workspaceName,
+    ledger_id: z.string().describe("The id of the ledger, which is that of the workspace."),
+    tree_size: z.int(),
+    root_hash: z.string().describe("The same before and after."),
+    rows: z.int(),
+    payloads: z.int(),
+  }),
+  async run(ports: StorePorts, { file, workspace }) {
+    requireTeam(ports);
+    return { workspace, ...(await ports.importFile(file, workspace)) };
+  },
+});
+
 /** Everything under `store.` */
-export const STORE_OPERATIONS = [status, migrate, requeue, backup, restore] as const;
+export const STORE_OPERATIONS = [status, migrate, requeue, backup, restore, importFile] as const;

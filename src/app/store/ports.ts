@@ -63,6 +63,16 @@ export interface RestoredStore {
   readonly unknown: readonly { readonly repository: string; readonly refs: readonly string[] | null }[];
 }
 
+/** A store in a file that became a workspace. */
+export interface ImportedFile {
+  readonly where: string;
+  readonly ledger_id: string;
+  readonly tree_size: number;
+  readonly root_hash: string;
+  readonly rows: number;
+  readonly payloads: number;
+}
+
 export interface StorePorts {
   readonly surface: Surface;
   /** The address of the team's database is set. */
@@ -73,6 +83,8 @@ export interface StorePorts {
   backUp(folder: string): Promise<BackupFacts>;
   /** STORE_NOT_EMPTY, BACKUP_INVALID, BACKUP_FAILED. */
   restore(folder: string): Promise<RestoredStore>;
+  /** A store in a file becomes a new workspace. JOBS_OPEN, WORKSPACE_EXISTS, STORE_CORRUPT. */
+  importFile(file: string, workspace: string): Promise<ImportedFile>;
   /** Says how many jobs were sent again. */
   requeue(): Promise<number>;
   migrate(

@@ -12,6 +12,7 @@ const BODIES = {
     default_branch: z.string(),
     roots: z.array(z.string()),
   }),
+  IMPORTED: z.strictObject({ tree_size: z.int().min(0), root_hash: z.string() }),
   RESTORED: z.strictObject({
     incarnation: uuid,
     before: uuid,

@@ -190,7 +190,8 @@ export async function restore(
   }
 }
 
-async function readRoot(client: pg.Client, crypto: SyncCrypto, workspace: string) {
+/** What the ledger of a workspace is, by the hashes of its entries. */
+export async function readRoot(client: pg.Client, crypto: SyncCrypto, workspace: string) {
   const frontier = new MerkleFrontier(crypto);
   for (;;) {
     const { rows } = await client.query<{ hash: string }>(

@@ -45,7 +45,8 @@ export async function addWorkspace(options: {
   }
 }
 
-async function add(
+/** Makes a workspace inside a transaction of the owner; its own rights hold afterwards. */
+export async function add(
   client: pg.Client,
   { name, logins, ids }: { readonly name: string; readonly logins: readonly string[]; readonly ids: Ids },
   role: string | null,

@@ -1,12 +1,16 @@
-import { statSync } from "node:fs";
-import { resolve } from "node:path";
+import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { createContentStore } from "../../../adapters/disk/durable/content-store.ts";
 import type { Restored } from "../../../adapters/sql/postgres/backup.ts";
+import { VerbatimError } from "../../../core/errors/index.ts";
 import { isAbsence } from "../../../core/errors/system.ts";
+import { verifyLedger } from "../../../core/ledger/verify.ts";
 import { resendLost } from "../../../rooms/jobs/index.ts";
 import type { Workspace } from "../../config/workspace.ts";
 import type { Wiring } from "../../operations.ts";
 import { STORE_OPERATIONS } from "../../store/operations.ts";
-import type { RestoredStore, StorePorts } from "../../store/ports.ts";
+import type { ImportedFile, RestoredStore, StorePorts } from "../../store/ports.ts";
 import type { Composition } from "../compose.ts";
 import { openStore } from "./store.ts";
 import { isStoreAbsent } from "./workspace.ts";
@@ -34,6 +38,7 @@ export const wiring: Wiring<typeof STORE_OPERATIONS> = {
           dryRun,
           ...(workspace === undefined ? {} : { workspace }),
         }),
+      importFile: (file, workspace) => importFile(composition, resolve(start, file), workspace),
       requeue: async () => resendLost(await store("append")),
       backUp: async (folder) => {
         const { backUp } = await import("../../../adapters/sql/postgres/backup.ts");
@@ -85,6 +90,67 @@ async function recordRestore(composition: Composition, restored: Restored): Prom
     }
   }
   return unknown;
+}
+
+/** Works on a copy of the file, brought up to date and verified; the file itself is only read. */
+async function importFile(composition: Composition, file: string, workspace: string): Promise<ImportedFile> {
+  const { crypto, clock, ids, actor } = composition;
+  const url = composition.databaseUrl()!;
+  if (!existsSync(file)) throw new VerbatimError("FILE_NOT_FOUND", { where: file });
+  const { copyStore, readTables } = await import("../../../adapters/sql/sqlite/read-tables.ts");
+  const { importStore } = await import("../../../adapters/sql/postgres/import.ts");
+  const folder = mkdtempSync(join(tmpdir(), "verbatim-import-"));
+  const path = join(folder, "store.db");
+  try {
+    await copyStore(file, path);
+    const facts = await describeCopy({ path, url: undefined, crypto, clock, ids });
+    const tables = await readTables(path);
+    // Payloads lie beside the file.
+    const content = createContentStore({ folder: join(dirname(file), "blobs"), crypto, clock });
+    try {
+      const done = await importStore({ url, name: workspace, crypto, source: { ...tables, ...facts, content } });
+      await recordImport({ path: "", url, workspace, realTime: true, crypto, clock, ids }, actor, facts);
+      return { ...facts, ...done };
+    } finally {
+      tables.close();
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+type StoreAt = Parameters<typeof openStore>[0];
+
+async function describeCopy(at: StoreAt) {
+  const store = await openStore(at);
+  try {
+    return await store.read(async ({ jobs, ledger }) => {
+      if ((await jobs.openJobsAfter(0, 1)).length > 0) throw new VerbatimError("JOBS_OPEN");
+      const { problems, entries, root_hash } = await verifyLedger(ledger, at.crypto);
+      if (problems.length > 0 || root_hash === null) {
+        throw new VerbatimError("STORE_CORRUPT", { message: "the ledger does not verify", details: { problems } });
+      }
+      return { ledger_id: await ledger.ledgerId(), tree_size: entries, root_hash };
+    });
+  } finally {
+    await store.close();
+  }
+}
+
+async function recordImport(
+  at: StoreAt,
+  actor: string,
+  { tree_size, root_hash }: { tree_size: number; root_hash: string },
+) {
+  const { AUDIT_RECORDS, AUDIT_STREAM } = await import("../../team/records.ts");
+  const store = await openStore(at);
+  try {
+    await store.transact(async ({ ledger }) => {
+      await ledger.append(AUDIT_STREAM, "next", [AUDIT_RECORDS.make("IMPORTED", actor, { tree_size, root_hash })]);
+    });
+  } finally {
+    await store.close();
+  }
 }
 
 /** The file and what SQLite keeps beside it. */

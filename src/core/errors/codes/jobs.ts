@@ -257,6 +257,22 @@ export const JOBS_CODES = {
     says: "A program of PostgreSQL that backups are made with did not work.",
     fix: "Install the client programs of the server's version (pg_dump, pg_restore) and see what they said.",
   },
+  WORKSPACE_EXISTS: {
+    exit: 2,
+    http: 409,
+    says: "The database has a workspace of this name, or this store was brought into it before.",
+    fix: "Choose another name; a store comes into a database once.",
+  },
+  JOBS_OPEN: {
+    exit: 1,
+    http: 409,
+    says: "The store has jobs that are not over.",
+    fix: {
+      cli: "Run or cancel them first: verbatim job list --open",
+      mcp: "Run or cancel them first.",
+      http: "Run or cancel them first.",
+    },
+  },
   STORE_NOT_EMPTY: {
     exit: 2,
     http: 409,

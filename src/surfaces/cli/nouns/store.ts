@@ -58,6 +58,17 @@ export const noun: Noun = {
         }
       },
     }),
+    defineVerb("store.import", {
+      path: ["import"],
+      args: [{ field: "file", label: "FILE" }],
+      flags: { workspace: { value: "NAME" } },
+      examples: ["verbatim store import .verbatim/state/store.db --workspace harbour"],
+      render({ where, workspace, tree_size, root_hash, payloads }, io) {
+        const ledger = `${count(tree_size, "entry", "entries")}, root ${root_hash}, the same as in the file`;
+        io.line(`${io.paint.good("imported")} into ${where} as ${workspace}: ${ledger}`);
+        io.line(`  ${count(payloads, "payload")}; the file was not changed, and folders of runs stay where they are`);
+      },
+    }),
     defineVerb("store.requeue", {
       path: ["requeue"],
       examples: ["verbatim store requeue"],
