@@ -16,7 +16,7 @@ async function main(): Promise<number> {
   try {
     const { values } = parseArgs({ args, strict: false, options: { against: { type: "string" } } });
     if (values.against === undefined) {
-      await bundleBenches(ROOT, target, { run: "bench/run.ts" });
+      await bundleBenches(ROOT, target, { run: "bench/run.ts", "team-worker": "bench/team-worker.ts" });
       return await run([join(target, "run.js"), ...args]);
     }
     const earlier = await bundleRevision(String(values.against), join(target, "earlier"));

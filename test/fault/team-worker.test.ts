@@ -1,4 +1,4 @@
-import { renameSync, rmSync } from "node:fs";
+import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildSeal } from "../../src/adapters/git/effect-commit.ts";
@@ -43,6 +43,13 @@ describe("a team's worker", needs(postgres.reason), () => {
     expect(team.git(team.checkout, "status", "--porcelain", "tide.md")).toBe("");
     expect(await expectTeamInOrder(team, [job, reads])).toEqual(["SUCCEEDED", "SUCCEEDED"]);
     expect(await team.must("job", "run", job)).toContain("SUCCEEDED");
+  });
+
+  it("refuses a patch that names another file of the commit, though its work tree has the target alone", async () => {
+    const job = await team.postPatch("outside", "boats.md", "@@ -1,2 +1,2 @@\n # Boats\n-three\n+four\n");
+    await team.must("worker", "--once");
+    const { state, steps } = await status(job);
+    expect([state, steps[0]!.code]).toEqual(["FAILED", "WRITE_OUTSIDE_TARGET"]);
   });
 
   it("leaves a branch alone that somebody else moved: EFFECT_REF_MOVED", async () => {
@@ -110,6 +117,24 @@ describe("a team's worker", needs(postgres.reason), () => {
     renameSync(moved, team.remote);
     await team.must("worker", "--once");
     expect((await status(job)).state).toBe("SUCCEEDED");
+  });
+
+  it("has nothing to do with a checkout of something else, which can neither post nor make the index: REPOSITORY_MISMATCH", async () => {
+    const stranger = join(team.folder, "stranger");
+    team.git(team.folder, "init", "-q", "-b", "main", stranger);
+    writeFileSync(join(stranger, "boats.md"), "# Boats\nnone\n");
+    const index = "select index_hash from verbatim.context_fact";
+    const before = await team.sql(index);
+    const message = join(team.folder, "two tides.json");
+    for (const words of [
+      ["index", "build"],
+      ["job", "post", message],
+      ["symbol", "add", "@STRANGE/BOATS", "--file", "boats.md", "--slice", "head(1)"],
+    ]) {
+      const refused = await runHere(words, { cwd: stranger, env: team.env });
+      expect([words, refused.exit, refused.stderr]).toEqual([words, 2, expect.stringContaining("REPOSITORY_MISMATCH")]);
+    }
+    expect(await team.sql(index)).toEqual(before);
   });
 
   it("finds every open job again when the queue lost all its rows", async () => {

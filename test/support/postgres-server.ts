@@ -13,17 +13,20 @@ export interface PostgresServer {
   readonly source: string;
   /** Address of a database for the server's superuser. */
   url(database: string): string;
+  /** Ends it at once, as a crash does; whatever was committed is there when it is started again. */
+  crash(): Promise<void>;
+  startAgain(): Promise<void>;
   stop(): Promise<void>;
 }
 
 const START_MS = 30_000;
 
-/** Starts a server in a temporary folder; answers with the reason when none can run here. */
-export async function startPostgresServer(): Promise<PostgresServer | { readonly reason: string }> {
+/** Starts a server in a temporary folder, below `parent` if given; answers with the reason when none can run here. */
+export async function startPostgresServer(parent?: string): Promise<PostgresServer | { readonly reason: string }> {
   if (process.platform === "win32") return { reason: "the test server listens on a unix socket, which this needs" };
   const before = process.umask(0o022);
   // A socket's path has at most 107 bytes.
-  const folder = mkdtempSync(join(tmpdir().length < 60 ? tmpdir() : "/tmp", "verbatim-pg-"));
+  const folder = mkdtempSync(join(parent ?? (tmpdir().length < 60 ? tmpdir() : "/tmp"), "verbatim-pg-"));
   try {
     chmodSync(folder, 0o755);
     const binaries = findPostgres(folder);
@@ -53,16 +56,28 @@ async function start(binaries: PostgresBinaries, folder: string): Promise<Postgr
     { ...user, stdio: ["ignore", log, log], cwd: folder },
   );
   if (initialised.status !== 0) throw new Error(`initdb failed: ${readLog(folder)}`);
-  const child = spawnServer(join(binaries.folder, "postgres"), ["-D", data, "-k", sockets], { ...user, log, folder });
+  const open = () =>
+    spawnServer(join(binaries.folder, "postgres"), ["-D", data, "-k", sockets], { ...user, log, folder });
+  let child = open();
   const url = (database: string) => `postgres://postgres@localhost/${database}?host=${encodeURIComponent(sockets)}`;
   await waitUntilReady(child, url("postgres"), folder);
   return {
     source: binaries.source,
     url,
+    async crash() {
+      const ended = once(child, "exit");
+      process.kill(Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n", 1)[0]), "SIGQUIT");
+      child.stdin?.end();
+      await ended;
+    },
+    async startAgain() {
+      child = open();
+      await waitUntilReady(child, url("postgres"), folder);
+    },
     async stop() {
       const ended = once(child, "exit");
       child.stdin?.end();
-      await ended;
+      if (child.exitCode === null) await ended;
       rmSync(folder, { recursive: true, force: true });
     },
   };

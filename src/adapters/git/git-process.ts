@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { statfsSync } from "node:fs";
 import { VerbatimError } from "../../core/errors/index.ts";
 
 /** What a finished git process left. */
@@ -25,6 +26,9 @@ const SETTINGS = [
   "core.safecrlf=false",
   "advice.detachedHead=false",
 ].flatMap((setting) => ["-c", setting]);
+
+/** With less nothing that git has to write finds a place. */
+const LEAST_BYTES = 64 * 1024;
 
 const KEPT = new Set(["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"]);
 
@@ -78,10 +82,18 @@ export function runGit(call: GitCall): Promise<GitAnswer> {
 export async function requireGit(call: GitCall): Promise<Buffer> {
   const answer = await runGit(call);
   if (answer.code === 0) return answer.stdout;
+  if (isFull(call.cwd, answer.stderr)) throw new VerbatimError("DISK_FULL", { where: call.cwd });
   throw new VerbatimError("INTERNAL", {
     message: `git ${call.args[0] ?? ""} failed with ${answer.code}: ${answer.stderr.trim().slice(0, 2000)}`,
     where: call.cwd,
   });
+}
+
+/** git says why in words, and not always; where nothing fits any more that is the reason. */
+function isFull(folder: string, stderr: string): boolean {
+  if (stderr.includes("No space left on device")) return true;
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize < LEAST_BYTES;
 }
 
 /** The names in a NUL-separated list. */

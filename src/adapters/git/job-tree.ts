@@ -21,8 +21,16 @@ import type { Mirror } from "./mirror.ts";
 const PLAIN = "* -text -ident -filter -working-tree-encoding -eol\n";
 const STATE = ".verbatim";
 
-/** Checks a commit out into a new folder of one attempt, with objects read from the mirror and nobody's settings. */
-export async function openJobTree(mirror: Mirror, commit: string, folder: string): Promise<void> {
+/**
+ * Checks a commit out into a new folder of one attempt, with objects read from the mirror and nobody's settings; with `only`
+ * that file alone, where the commit has it.
+ */
+export async function openJobTree(
+  mirror: Mirror,
+  commit: string,
+  folder: string,
+  only: string | null = null,
+): Promise<void> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const env = NO_SETTINGS;
   const format = commit.length === 64 ? "sha256" : "sha1";
@@ -34,7 +42,10 @@ export async function openJobTree(mirror: Mirror, commit: string, folder: string
   writeFileSync(join(own, "info", "attributes"), PLAIN);
   writeFileSync(join(own, "HEAD"), `${commit}\n`);
   await requireGit({ cwd: folder, args: ["read-tree", commit], env });
-  await requireGit({ cwd: folder, args: ["checkout-index", "-a", "-f", "-q"], env });
+  if (only === null) await requireGit({ cwd: folder, args: ["checkout-index", "-a", "-f", "-q"], env });
+  else if ((await listPaths(mirror, commit, only)).length > 0) {
+    await requireGit({ cwd: folder, args: ["checkout-index", "-f", "-q", "--", only], env });
+  }
   // Found here and not in a folder above, whatever lies there.
   mkdirSync(join(folder, STATE), { mode: 0o700 });
 }
@@ -58,17 +69,31 @@ interface Known {
   readonly id: string;
 }
 
+/** The rows of a tree, or of the entry at one path in it. */
+async function listPaths(mirror: Mirror, commit: string, only: string | null): Promise<[string, Known][]> {
+  const args = only === null ? ["-r", "-z", commit] : ["-z", commit, "--", only];
+  const rows = splitNul(await mirror.git(["--literal-pathspecs", "ls-tree", ...args])).map(parseRow);
+  return only === null ? rows : rows.filter(([name]) => name === only);
+}
+
 /** The file of a commit, or null when it has none there. */
 export async function readCommitFile(mirror: Mirror, commit: string, path: string): Promise<Uint8Array | null> {
-  const rows = splitNul(await mirror.git(["ls-tree", "-z", commit, "--", path]));
-  const found = rows.map(parseRow).find(([name]) => name === path);
+  const [found] = await listPaths(mirror, commit, path);
   if (found === undefined || !found[1].mode.startsWith("100")) return null;
   return await mirror.git(["cat-file", "blob", found[1].id]);
 }
 
-/** What a work tree has otherwise than the commit it was made from, found without git: its `.git` may be anybody's by now. */
-export async function readJobChanges(mirror: Mirror, commit: string, folder: string): Promise<FileChange[]> {
-  const before = new Map(splitNul(await mirror.git(["ls-tree", "-r", "-z", commit])).map(parseRow));
+/**
+ * What a work tree has otherwise than the commit it was made from, found without git: its `.git` may be anybody's by now. With
+ * `only` the tree was made of that file alone, and nothing else can have changed.
+ */
+export async function readJobChanges(
+  mirror: Mirror,
+  commit: string,
+  folder: string,
+  only: string | null = null,
+): Promise<FileChange[]> {
+  const before = new Map(await listPaths(mirror, commit, only));
   const algorithm = commit.length === 64 ? "sha256" : "sha1";
   const changes: FileChange[] = [];
   const seen = new Set<string>();

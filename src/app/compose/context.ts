@@ -7,6 +7,7 @@ import { CONTEXT_OPERATIONS, ContentCache, type ContextPorts, ViewCache } from "
 import type { Wiring } from "../operations.ts";
 import type { Composition } from "./compose.ts";
 import { assertOutputDeliverable } from "./compose.ts";
+import { requireTeamCheckout } from "./team/team-checkout.ts";
 
 type SearchReader = ContextPorts["searching"];
 
@@ -18,7 +19,16 @@ interface ContextCaches extends Pick<ContextPorts, "tree" | "outliner" | "lock" 
 // Caches live as long as their workspace stays open.
 const caches = new WeakMap<Composition, ContextCaches>();
 
-export const wiring: Wiring<typeof CONTEXT_OPERATIONS> = { operations: CONTEXT_OPERATIONS, ports: contextPorts };
+/** These write what they cut as well, but of an index that others made. */
+const ONLY_QUOTE: readonly string[] = ["context.search", "context.expand"];
+
+export const wiring: Wiring<typeof CONTEXT_OPERATIONS> = {
+  operations: CONTEXT_OPERATIONS,
+  async ports(composition, effect, name) {
+    if (effect !== "read" && !ONLY_QUOTE.includes(name)) await requireTeamCheckout(composition);
+    return contextPorts(composition, effect, name);
+  },
+};
 
 /** Ports of the operations on sources, symbols and slices. */
 export async function contextPorts(composition: Composition, effect: Effect, name?: string): Promise<ContextPorts> {

@@ -40,6 +40,7 @@ import { contextPorts } from "./context.ts";
 import { createExecutePort } from "./execute-port.ts";
 import { createPatchPort } from "./patch-port.ts";
 import type { AppStore } from "./store/store.ts";
+import { requireCheckoutOf } from "./team/team-checkout.ts";
 import { openMirror, pickRepository } from "./team/team-jobs.ts";
 import { requestLanding, waitForLanding } from "./team/team-landing.ts";
 
@@ -96,6 +97,7 @@ async function createJobTeam(composition: Composition, store: AppStore): Promise
         return { queue, repository_id: null, base_commit: null, base_tree: null };
       }
       const found = pickRepository(await store.read(({ team }) => team!.repositories()), repository);
+      if (LOCAL_SURFACES.includes(composition.surface)) await requireCheckoutOf(composition, found);
       const mirror = await openMirror(composition, found);
       const base = await mirror.readBase(at ?? null, found.default_branch);
       const queue = queueOf(workspaceId, found.id, needs);

@@ -2,8 +2,13 @@
 import { Mirror } from "../../../src/adapters/git/mirror.ts";
 import { openApp } from "../../../src/app/call.ts";
 
-const [folder = "", point = "never", nth = "1", slots = "1"] = process.argv.slice(2);
+// More of the worker's input is JSON; TEST_CLOCK_MS puts its clock wrong.
+const [folder = "", point = "never", nth = "1", slots = "1", more = "{}"] = process.argv.slice(2);
 let left = Number(nth);
+
+const wrong = Number(process.env["TEST_CLOCK_MS"] ?? 0);
+const { now } = Date;
+Date.now = () => now() + wrong;
 
 function passing(name: string): void {
   if (name === point && --left <= 0) process.kill(process.pid, "SIGKILL");
@@ -30,5 +35,5 @@ Mirror.prototype.readRef = async function (this: Mirror, ref) {
 
 const app = openApp({ surface: "cli", start: folder, env: process.env, platform: process.platform });
 console.log("ready");
-await app.call("team.worker", { slots: Number(slots) });
+await app.call("team.worker", { slots: Number(slots), ...(JSON.parse(more) as object) });
 await app.close();

@@ -19,7 +19,7 @@ describe("a PostgreSQL address", () => {
   it("sets the time to wait for locks and the role in the message that opens a transaction", () => {
     expect(parseAddress(FAR, 250).begin("read committed read write", { role: "writer", workspace: null })).toBe(
       "begin isolation level read committed read write; set local search_path = 'verbatim'; " +
-        "set local lock_timeout = '250'; set local idle_in_transaction_session_timeout = '60000'; " +
+        "set local lock_timeout = '250'; set local idle_in_transaction_session_timeout = '10000'; " +
         "set local client_min_messages = 'warning'; set local role = 'writer'",
     );
   });

@@ -28,8 +28,8 @@ const OPTIONS = /([?&])options=([^&#]*)&?/;
 const SEARCH_PATH = /^(?:-c\s*|--)search_path=(\S+)$/;
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
 
-// A client that died without a word frees its locks after a minute.
-const IDLE_MS = 60_000;
+// A client that died without a word frees its locks after ten seconds.
+const IDLE_MS = 10_000;
 
 /**
  * Reads a `postgres://` address. The schema is `verbatim`, or the search_path in the address's own `options`.

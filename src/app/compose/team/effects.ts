@@ -4,7 +4,7 @@ import { buildEffect, buildSeal } from "../../../adapters/git/effect-commit.ts";
 import { readEffect, takePlace } from "../../../adapters/git/effect-ref.ts";
 import { openJobTree, readCommitFile, readJobChanges } from "../../../adapters/git/job-tree.ts";
 import type { Mirror } from "../../../adapters/git/mirror.ts";
-import { VerbatimError } from "../../../core/errors/index.ts";
+import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import { errnoCode } from "../../../core/errors/system.ts";
 import type { EffectRequest, EffectsPort, StepFailure } from "../../../rooms/jobs/index.ts";
 import { CONFIG_FILE } from "../../config/workspace.ts";
@@ -21,27 +21,42 @@ interface EffectsOptions {
   readonly compose: (start: string) => Composition;
 }
 
+/** Verdicts about the change; anything else says that it could not be tried here. */
+const VERDICT_EXITS: ReadonlySet<number> = new Set([1, 2]);
+
 type Result = { readonly proof_hash: string | null } | { readonly refused: StepFailure } | null;
 
 /** Effects in git: each attempt has a work tree of its own, which is deleted when it ended, however it ended. */
 export function createEffects({ mirror, folder, compose }: EffectsOptions): EffectsPort {
+  /** With `only` the work tree has this file and no other: whoever changes one need not write thousands. */
+  const attempt = async (request: EffectRequest, only: string | null) => {
+    const place = join(folder, `${process.pid}-${request.job_id}-${request.step_id.slice(0, 8)}-${request.token}`);
+    // What an attempt of this name left behind, it left when it was killed.
+    rmSync(place, { recursive: true, force: true });
+    const tree = join(place, "tree");
+    try {
+      await requireCommit(mirror, request.parent);
+      await openJobTree(mirror, request.parent, tree, only);
+      const result = await work(request, await composeAt(mirror, request, place, compose));
+      if (result === null || "refused" in result) return result;
+      const changes = await readJobChanges(mirror, request.parent, tree, only);
+      const made = await buildEffect(mirror, request.parent, changes, request.words);
+      return { ...made, proof_hash: result.proof_hash };
+    } finally {
+      rmSync(place, { recursive: true, force: true });
+    }
+  };
   return {
     async make(request) {
-      const place = join(folder, `${process.pid}-${request.job_id}-${request.step_id.slice(0, 8)}-${request.token}`);
-      // What an attempt of this name left behind, it left when it was killed.
-      rmSync(place, { recursive: true, force: true });
-      const tree = join(place, "tree");
+      if (request.op !== "WRITE") return attempt(request, null);
       try {
-        await requireCommit(mirror, request.parent);
-        await openJobTree(mirror, request.parent, tree);
-        const result = await work(request, await composeAt(mirror, request, place, compose));
-        if (result === null || "refused" in result) return result;
-        const changes = await readJobChanges(mirror, request.parent, tree);
-        const made = await buildEffect(mirror, request.parent, changes, request.words);
-        return { ...made, proof_hash: result.proof_hash };
-      } finally {
-        rmSync(place, { recursive: true, force: true });
+        const made = await attempt(request, request.file_path);
+        if (made === null || !("refused" in made)) return made;
+      } catch (thrown) {
+        if (!isVerbatimError(thrown) || !VERDICT_EXITS.has(thrown.exit)) throw thrown;
       }
+      // A refusal is said of the whole tree: a patch may name files that are not there otherwise.
+      return attempt(request, null);
     },
     seal: async (parent, words) => {
       await requireCommit(mirror, parent);

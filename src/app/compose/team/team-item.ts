@@ -1,4 +1,5 @@
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
+import { toDiskError } from "../../../core/errors/system.ts";
 import type { Pauses, WorkItem } from "../../../rooms/jobs/index.ts";
 import type { AppStore } from "../store/store.ts";
 
@@ -62,8 +63,9 @@ export async function holdItem(
     return lost.signal.aborted ? "LOST" : end;
   } catch (thrown) {
     if (lost.signal.aborted) return "LOST";
-    const code = isVerbatimError(thrown) ? thrown.code : "INTERNAL";
-    composition.notify(`${item.job_id}: ${code}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+    const told = toDiskError(thrown, "the work folder");
+    const code = isVerbatimError(told) ? told.code : "INTERNAL";
+    composition.notify(`${item.job_id}: ${code}: ${told instanceof Error ? told.message : String(told)}`);
     await giveBack(store, item, code, stop.aborted ? "now" : "later");
     return stop.aborted ? "RELEASED" : "BROKEN";
   } finally {

@@ -42,9 +42,11 @@ export class Membership {
   /** Is there as long as `fn` runs. */
   async hold<T>(fn: () => Promise<T>): Promise<T> {
     const { store, pauses, about } = this.#options;
-    await this.#beat();
     const end = pauses.every(BEAT_MS, () => this.#say());
+    this.#say();
     try {
+      // Others see it before it takes its first job; where the database is away again, a later beat says it.
+      await this.#beating;
       return await fn();
     } finally {
       end();

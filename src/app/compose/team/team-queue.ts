@@ -1,13 +1,13 @@
-import { NO_SETTINGS, runGit } from "../../../adapters/git/git-process.ts";
 import { formatCanonical, hashCanonical } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { LOCAL_SURFACES } from "../../../core/operation.ts";
-import { agentQueueOf, type QueuedRow, type RepositoryRow } from "../../../rooms/jobs/index.ts";
+import { agentQueueOf, type QueuedRow } from "../../../rooms/jobs/index.ts";
 import { isRunId, makeRunId, resolveRunName, streamOf } from "../../../rooms/workflow/index.ts";
 import type { QueuedRun, QueuePorts } from "../../agent/queue/queue-ports.ts";
 import { QUEUE_RECORDS } from "../../team/queue-records.ts";
 import type { Composition } from "../compose.ts";
 import type { AppStore } from "../store/store.ts";
+import { askGit, hasCommit, requireCheckoutOf } from "./team-checkout.ts";
 import { openMirror, pickRepository, requireQueue } from "./team-jobs.ts";
 import { requestLanding, waitForLanding } from "./team-landing.ts";
 
@@ -151,27 +151,12 @@ function stillQueued({ run_id, state }: QueuedRun): VerbatimError {
   });
 }
 
-/** A checkout of something else would be asked to land what was never made for it. REPOSITORY_MISMATCH. */
-async function requireCheckoutOf(composition: Composition, { roots }: RepositoryRow): Promise<void> {
-  const missing: string[] = [];
-  for (const id of roots) if (!(await hasCommit(composition, id))) missing.push(id);
-  if (missing.length > 0) throw new VerbatimError("REPOSITORY_MISMATCH", { details: { roots: [...roots], missing } });
-}
-
-async function hasCommit({ workspace }: Composition, id: string): Promise<boolean> {
-  const { code } = await ask(workspace.root, ["cat-file", "-e", `${id}^{commit}`]);
-  return code === 0;
-}
-
 /** HEAD, where nothing tracked differs from it: a worker sees what was pushed and nothing else. TREE_DIRTY. */
-async function requireCleanHead({ workspace }: Composition): Promise<string> {
-  const { code, stdout } = await ask(workspace.root, ["rev-parse", "--verify", "-q", "HEAD^{commit}"]);
-  if (code !== 0) throw new VerbatimError("REPO_NOT_GIT", { where: workspace.root });
-  const changed = await ask(workspace.root, ["diff-index", "--quiet", "HEAD", "--"]);
-  if (changed.code !== 0) throw new VerbatimError("TREE_DIRTY", { where: workspace.root });
+async function requireCleanHead(composition: Composition): Promise<string> {
+  const { root } = composition.workspace;
+  const { code, stdout } = await askGit(composition, ["rev-parse", "--verify", "-q", "HEAD^{commit}"]);
+  if (code !== 0) throw new VerbatimError("REPO_NOT_GIT", { where: root });
+  const changed = await askGit(composition, ["diff-index", "--quiet", "HEAD", "--"]);
+  if (changed.code !== 0) throw new VerbatimError("TREE_DIRTY", { where: root });
   return stdout.toString("utf8").trim();
-}
-
-function ask(cwd: string, args: readonly string[]) {
-  return runGit({ cwd, args, env: NO_SETTINGS });
 }

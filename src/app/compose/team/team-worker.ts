@@ -67,9 +67,10 @@ async function runUntilTold(composition: Composition, input: WorkerInput, counte
   const worker = `worker/${hostname()}#${process.pid}`;
   try {
     composition.limitConnections(CONNECTIONS);
-    const store = await waitForStore(composition, input.wait_ms, stop.signal);
-    if (store === null) return { worker, jobs: 0 };
-    const place = await prepare(composition, store, input);
+    const patient = { composition, wait_ms: input.wait_ms, stop: stop.signal };
+    const store = await keepTrying(patient, () => composition.store("mutate"));
+    const place = store === null ? null : await keepTrying(patient, () => prepare(composition, store, input));
+    if (store === null || place === null) return { worker, jobs: 0 };
     const membership = new Membership({
       store,
       pauses,
@@ -90,15 +91,24 @@ async function runUntilTold(composition: Composition, input: WorkerInput, counte
   }
 }
 
-/** The store, as soon as its database answers; null when the worker was told to stop meanwhile. */
-async function waitForStore(composition: Composition, wait_ms: number, stop: AbortSignal): Promise<AppStore | null> {
+/** What a worker waits for at its start: whoever runs until told to stop is not ended by what is away for a while. */
+const AWAY: readonly string[] = ["STORE_UNAVAILABLE", "STORE_BUSY", "REMOTE_UNAVAILABLE", "DISK_FULL"];
+
+interface Patience {
+  readonly composition: Composition;
+  readonly wait_ms: number;
+  readonly stop: AbortSignal;
+}
+
+/** Tries again what cannot be done because something is away, for a while; null when the worker was told to stop meanwhile. */
+async function keepTrying<T>({ composition, wait_ms, stop }: Patience, fn: () => Promise<T>): Promise<T | null> {
   const pauses = createPauses();
   const end = performance.now() + wait_ms;
   for (let pause = FIRST_WAIT_MS; !stop.aborted; pause = Math.min(2 * pause, LONGEST_WAIT_MS)) {
     try {
-      return await composition.store("mutate");
+      return await fn();
     } catch (thrown) {
-      const isAway = isVerbatimError(thrown) && thrown.code === "STORE_UNAVAILABLE";
+      const isAway = isVerbatimError(thrown) && AWAY.includes(thrown.code);
       if (!isAway || performance.now() + pause > end) throw thrown;
       composition.notify(`${thrown.code}: ${thrown.message}; trying again`);
       await pauses.pause(pause, stop);
@@ -130,6 +140,7 @@ async function prepare(composition: Composition, store: AppStore, input: WorkerI
     if (kinds.includes("land")) queues.push(landQueueOf(repository.id));
   }
   for (const queue of queues) await requireQueue(store).dispatch.prepare(queue);
+  await resendLost(store);
   return { incarnation, folder, effects, mirrors, queues, repositories };
 }
 
@@ -150,7 +161,6 @@ async function work(composition: Composition, asked: Work): Promise<number> {
     void resendLost(store).catch((thrown: unknown) => composition.notify(`reconcile: ${String(thrown)}`));
   });
   try {
-    await resendLost(store);
     const { dispatch } = requireQueue(store);
     const base = { ...asked, composition, dispatch, content: await composition.content("mutate") };
     const idle = input.once ? IDLE_MS : null;

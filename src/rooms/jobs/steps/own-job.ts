@@ -1,4 +1,5 @@
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
+import { toDiskError } from "../../../core/errors/system.ts";
 import type { JobsStore } from "../ports.ts";
 import type { WorkItem } from "./dispatch.ts";
 import { endEffect, requireTeam } from "./effect-step.ts";
@@ -55,8 +56,9 @@ export async function ownJob(ports: OwnPorts, item: WorkItem, options: OwnOption
     return await giveBack(ports, item, options.name, "RELEASED", "now");
   } catch (thrown) {
     if (isVerbatimError(thrown) && thrown.code === "OWNER_LOST") return "LOST";
-    const code = isVerbatimError(thrown) ? thrown.code : "INTERNAL";
-    ports.notify?.(`${item.job_id}: ${code}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+    const told = toDiskError(thrown, options.name);
+    const code = isVerbatimError(told) ? told.code : "INTERNAL";
+    ports.notify?.(`${item.job_id}: ${code}: ${told instanceof Error ? told.message : String(told)}`);
     await giveBack(ports, item, options.name, code, options.stop.aborted ? "now" : "later");
     return options.stop.aborted ? "RELEASED" : "BROKEN";
   } finally {
