@@ -47,30 +47,43 @@ async function killAfter(repo: AgentRepo, args: readonly string[], moment: numbe
 }
 
 /** Every process that a process started, directly or not, the youngest first. */
-function listBelow(parent: number): number[] {
-  const parents = new Map<number, number>();
-  for (const name of readdirSync("/proc").filter((one) => /^[0-9]+$/.test(one))) {
-    const stat = readStat(name);
-    if (stat !== null) parents.set(Number(name), stat);
-  }
+export function listBelow(parent: number): number[] {
+  const processes = listProcesses();
   const isBelow = (pid: number): boolean => {
-    const up = parents.get(pid);
+    const up = processes.get(pid)?.parent;
     return up !== undefined && (up === parent || isBelow(up));
   };
-  return [...parents.keys()].filter(isBelow).reverse();
+  return [...processes.keys()].filter(isBelow).reverse();
 }
 
-function readStat(pid: string): number | null {
+interface Process {
+  readonly parent: number;
+  /** Its command line; nothing of one that has ended. */
+  readonly words: string;
+}
+
+/** Every process of this machine by its number. */
+export function listProcesses(): Map<number, Process> {
+  const processes = new Map<number, Process>();
+  for (const name of readdirSync("/proc").filter((one) => /^[0-9]+$/.test(one))) {
+    const found = readProcess(name);
+    if (found !== null) processes.set(Number(name), found);
+  }
+  return processes;
+}
+
+function readProcess(pid: string): Process | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return Number(text.slice(text.lastIndexOf(")") + 2).split(" ")[1]);
+    const parent = Number(text.slice(text.lastIndexOf(")") + 2).split(" ")[1]);
+    return { parent, words: readFileSync(`/proc/${pid}/cmdline`, "utf8") };
   } catch (thrown) {
     if (["ENOENT", "ESRCH"].includes(String((thrown as NodeJS.ErrnoException).code))) return null;
     throw thrown;
   }
 }
 
-function kill(pid: number): void {
+export function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch (thrown) {

@@ -76,7 +76,10 @@ it("says why an agent did not start, with its code, as in the foreground", async
   const repo = makeSample();
   const flags = ["--goal", "x", "--detach", "--verify", "true", "--allow", "../elsewhere"];
   const { exit, stderr } = await repo.verbatim("agent", ...flags, "--", "true");
-  expect([exit, stderr]).toEqual([2, expect.stringContaining("error[USAGE] PLAN_SCOPE_INVALID")]);
+  expect([exit, stderr]).toEqual([
+    2,
+    expect.stringContaining('error[USAGE] --allow "../elsewhere" is not a file or folder inside the repository'),
+  ]);
   expect(await listAtWork(repo)).toEqual([]);
 });
 

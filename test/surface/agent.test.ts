@@ -191,6 +191,32 @@ describe("scope", () => {
     expect((await repo.verbatim("agent", "list")).stdout).toMatch(/discarded/);
   });
 
+  it("a scope with wildcards is refused in the words of the person, with the folder that was meant", async () => {
+    const repo = makeSample();
+    const refused = async (flag: string, value: string) => {
+      const { exit, stdout, stderr } = await repo.verbatim(
+        "agent",
+        "--goal",
+        "x",
+        "--no-verify",
+        flag,
+        value,
+        "--",
+        "true",
+      );
+      expect([exit, stdout, stderr]).toEqual([2, "", expect.stringContaining("error[USAGE]")]);
+      expect(stderr).not.toContain("PLAN");
+      return stderr;
+    };
+    const denied = await refused("--deny", "infra/**");
+    expect(denied).toContain('--deny "infra/**" is not a file or folder inside the repository');
+    expect(denied).toContain("A folder covers everything below it: --deny infra\n");
+    expect(await refused("--allow", "src/*.ts")).toContain("A folder covers everything below it: --allow src\n");
+    expect(await refused("--allow", "*.ts")).toContain("Give a path from the root of the repository");
+    expect(await refused("--deny", "../elsewhere")).toContain('--deny "../elsewhere" is not a file');
+    expect((await repo.verbatim("agent", "list")).stdout).not.toMatch(/not started|preparing/);
+  });
+
   it("a forbidden root is read-only in the view, and the rest of the change goes on", async () => {
     const repo = makeSample();
     repo.write("verbatim.config.json", '{"catalytic":{"forbidden_roots":["docs"]}}');

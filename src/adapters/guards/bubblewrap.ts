@@ -71,16 +71,26 @@ const KEPT_CAPABILITIES = ["CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_F
  * Starts a command in namespaces made by bubblewrap, which needs neither perl nor util-linux. Only copies can be
  * swapped in: bubblewrap of the common distributions has no overlays.
  */
-export async function launchInBubblewrap(request: LaunchRequest): Promise<RunningCommand> {
+export async function launchInBubblewrap(
+  request: LaunchRequest,
+  perl: string | null = findTool("perl"),
+): Promise<RunningCommand> {
   const bwrap = findTool("bwrap");
   if (bwrap === null) throw startFailed("bwrap is missing");
+  if (perl === null && hasSecrets(request)) {
+    throw startFailed("perl is missing, which keeps it from sockets without a path; with --network none it needs none");
+  }
   mkdirSync(`${request.work}/tmp`, { recursive: true });
   writeNothing(nothingIn(request.work));
   const sh = ["/bin/sh", "-c", toFirstProcess(request), "sh", request.work, coversRoot(request) ? "" : request.root];
-  const inner = [...toUnabstract(request), ...startRelay(request), ...sh, ...(needsRelay(request) ? [] : [""])];
+  const inner = [
+    ...toUnabstract(request, perl),
+    ...startRelay(request, perl),
+    ...sh,
+    ...(needsRelay(request) ? [] : [""]),
+  ];
   const argv = [...toArguments(request), "--", ...inner, ...request.command];
   const files = openFiles(request);
-  const perl = findTool("perl");
   // Without perl what the caller left open stays open: no shell closes descriptors above 9 everywhere.
   const shut = perl === null ? [] : [perl, "-e", SHUT_SCRIPT, process.arch, String(4 + files.length)];
   const [program, ...words] = [...shut, bwrap, ...argv] as [string, ...string[]];
@@ -125,18 +135,21 @@ function needsRelay({ relay = [] }: LaunchRequest): boolean {
 }
 
 /** The relay is started by perl, which then becomes the first process. */
-function startRelay(request: LaunchRequest): string[] {
+function startRelay(request: LaunchRequest, perl: string | null): string[] {
   if (!needsRelay(request)) return [];
-  const perl = findTool("perl");
   if (perl === null) throw startFailed("perl is missing, which passes connections on");
   const words = request.relay!.filter((word) => RELAYED.includes(word));
   return [perl, "-e", BUBBLEWRAP_SCRIPT, process.arch, String(FOLDER_FD), words.join(","), String(SHELL_WORDS)];
 }
 
 /** With a network of its own a command has none of the machine's sockets without a path; with the machine's, perl keeps it off. */
-function toUnabstract({ network }: LaunchRequest): string[] {
-  const perl = network === "inherit" ? findTool("perl") : null;
-  return perl === null ? [] : [perl, "-e", UNABSTRACT_SCRIPT];
+function toUnabstract({ network }: LaunchRequest, perl: string | null): string[] {
+  return perl === null || network !== "inherit" ? [] : [perl, "-e", UNABSTRACT_SCRIPT];
+}
+
+/** Whether things are hidden from a command that a service of the machine, asked through such a socket, could tell it. */
+function hasSecrets({ network, hidden = [] }: LaunchRequest): boolean {
+  return network === "inherit" && hidden.length > 0;
 }
 
 /** Words of the shell before the number of the relay. */

@@ -1,4 +1,5 @@
 import { VerbatimError } from "../../../core/errors/index.ts";
+import { showPath } from "../../../core/paths/index.ts";
 import { EXPECTED_RESULTS_FILE } from "../artifacts/expected-results.ts";
 import { FILE_REQUEST_FILE, FILE_REQUEST_VERSION } from "../artifacts/file-request.ts";
 import { GUARDRAILS_FILE } from "../artifacts/guardrails.ts";
@@ -95,7 +96,32 @@ function holding(ports: WorkflowPorts): WorkflowPorts {
   return { ...ports, runs: { ...ports.runs, create: (id) => new BufferedRunFolder(ports.runs.create(id)) } };
 }
 
+/** Each is a path without wildcards: a folder stands for everything below it. Said before there is a run. */
+function requireScope({ allow, deny }: DirectOptions): void {
+  for (const [side, entries] of [["allow", allow] as const, ["deny", deny] as const]) {
+    const wrong = entries.find((entry) => normalizeScopeEntry(entry, side) === null);
+    if (wrong === undefined) continue;
+    // What comes before the first wildcard is what most people mean.
+    const plain = normalizeScopeEntry(wrong.replace(/\/?[^/]*[*?].*$/, ""), side);
+    const isMeant = plain !== null && plain !== "." && plain !== wrong;
+    throw new VerbatimError("USAGE", {
+      message: {
+        cli: `--${side} ${showPath(wrong)} is not a file or folder inside the repository`,
+        others: `${showPath(wrong)} is not a file or folder inside the repository`,
+      },
+      where: `/${side}`,
+      fix: {
+        cli: isMeant
+          ? `A folder covers everything below it: --${side} ${plain}`
+          : `Give a path from the root of the repository, without wildcards: --${side} src`,
+        others: "Give a path from the root of the repository, without wildcards.",
+      },
+    });
+  }
+}
+
 function toDirectFacts(ports: WorkflowPorts, options: DirectOptions): DirectFacts {
+  requireScope(options);
   // A gate that is configured and empty verifies nothing either; only the person at the keyboard may want that.
   const configured = (ports.config.verify.gates.get("lite") ?? []).length > 0;
   if (options.verify.length === 0 && !options.noVerify && !configured) throw new VerbatimError("VERIFY_NOT_CONFIGURED");
