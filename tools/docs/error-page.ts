@@ -7,7 +7,7 @@ import { ROOT } from "../stages.ts";
 
 const PARTS = "src/core/errors/codes";
 /** The order of the house: the hall, then the rooms; anything new comes after, by name. */
-const ORDER = ["hall", "context", "jobs", "catalytic", "workflow", "world"];
+const ORDER = ["hall", "store", "ledger", "context", "jobs", "catalytic", "workflow", "world"];
 
 /** The page of all error codes and findings, as Markdown. */
 export async function formatErrorPage(): Promise<string> {

@@ -3,6 +3,8 @@ import { CATALYTIC_CODES } from "./codes/catalytic.ts";
 import { CONTEXT_CODES } from "./codes/context.ts";
 import { HALL_CODES } from "./codes/hall.ts";
 import { JOBS_CODES } from "./codes/jobs.ts";
+import { LEDGER_CODES } from "./codes/ledger.ts";
+import { STORE_CODES } from "./codes/store.ts";
 import { WORKFLOW_CODES } from "./codes/workflow.ts";
 import { WORLD_CODES } from "./codes/world.ts";
 import type { FixWords } from "./fix.ts";
@@ -24,6 +26,8 @@ export interface CodeFacts {
  */
 export const CODES = {
   ...HALL_CODES,
+  ...STORE_CODES,
+  ...LEDGER_CODES,
   ...AGENT_CODES,
   ...CATALYTIC_CODES,
   ...CONTEXT_CODES,
