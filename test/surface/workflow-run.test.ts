@@ -182,6 +182,19 @@ describe("the gate inside a run", () => {
     expect(events(dir).filter(({ event }) => event === "PATCH_REJECTED")).toHaveLength(1);
   });
 
+  it("judges a patch again before it verifies it: what the run forbids by then is rejected and runs nothing", async () => {
+    const repository = make();
+    const dir = await repository.plan("narrow");
+    await repository.submit("diff.patch", GOOD_PATCH, "narrow");
+    expect(await repository.call("advance", { run: "narrow", max_steps: 1 })).toMatchObject({ action: "verify" });
+    const record = JSON.parse(readFileSync(join(dir, "RUN.json"), "utf8")) as { policy: object };
+    const narrower = { ...record, policy: { ...record.policy, max_added_lines: 0 } };
+    writeFileSync(join(dir, "RUN.json"), `${JSON.stringify(narrower, null, 2)}\n`);
+    expect(await repository.call("advance", { run: "narrow" })).toMatchObject({ code: "PATCH_REJECTED" });
+    expect(events(dir).map(({ event }) => event)).not.toContain("VERIFY_STARTED");
+    expect(readFileSync(join(dir, "reviews/review_patch.md"), "utf8")).toContain("max_added_lines");
+  });
+
   it("carries the brief and the prompt of its own failure in the bundle, also of a rejection and of a stop", async () => {
     const repository = make({ limits: { max_patch_rejections: 2 }, verify: { gates: { lite: [{ argv: COMMAND }] } } });
     const dir = await repository.plan("brief");
