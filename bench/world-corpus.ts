@@ -8,6 +8,7 @@ import { createLocalFolders } from "../src/adapters/disk/guarded/local-folders.t
 import { intlGraphemes } from "../src/adapters/intl/graphemes.ts";
 import { makeZones } from "../src/adapters/intl/zones.ts";
 import { processPace } from "../src/adapters/process/timer.ts";
+import { readWorker } from "../src/adapters/process/worker.ts";
 import { loadSqlite } from "../src/adapters/sql/sqlite/driver.ts";
 import { zlibInflater } from "../src/adapters/zlib/inflater.ts";
 import { openStore } from "../src/app/compose/store/store.ts";
@@ -48,6 +49,7 @@ export async function openBenchRoom(): Promise<{
     content: createContentStore({ folder: join(folder, "blobs"), ...base }),
     random: { bytes: (count) => Uint8Array.from({ length: count }, (_, i) => (i * 7 + ++uuid) % 256) },
     pace: processPace,
+    worker: readWorker(),
     zones: makeZones(),
     graphemes: intlGraphemes,
     inflater: zlibInflater,

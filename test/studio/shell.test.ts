@@ -72,7 +72,7 @@ describe("getting in", () => {
     await window.close();
   });
 
-  it("says of a world's token what it is for, and leaves no session behind", async () => {
+  it("opens the one world of a world's token, and no way to anything else", async () => {
     const ask = async (path: string, input?: object) => {
       const headers = { "content-type": "application/json", authorization: `Bearer ${server.token}` };
       const body = input === undefined ? {} : { body: JSON.stringify(input) };
@@ -81,18 +81,17 @@ describe("getting in", () => {
     };
     await ask("worlds", { title: "Harbour", world_id: "w_harbour", timezone: "UTC", person: ["ANA=Ana"] });
     const { token } = await ask("worlds/w_harbour/people/ANA/tokens");
-    const list = async () => (await ask("operations/studio.sessions", {}))["sessions"] as readonly object[];
-    const before = (await list()).length;
     const window = await bench.window();
-    const page = await window.newPage();
-    await page.goto(`${server.base}/`);
+    const watched = new WatchedPage(await window.newPage(), server.base);
+    const { page } = watched;
+    await page.goto(`${server.base}/runs/${run}`);
     await page.getByLabel("Token").fill(String(token));
     await page.keyboard.press("Enter");
-    await page.getByRole("alert").getByText("This token is for one world").waitFor();
-    await page.getByText("Use the token of the owner, or a link from the terminal.").waitFor();
-    expect(await page.getByLabel("Token").inputValue()).toBe(token);
-    expect(await page.evaluate("sessionStorage.getItem('session')")).toBeNull();
-    await expect.poll(list).toHaveLength(before);
+    await page.waitForURL(`${server.base}/worlds/w_harbour`);
+    await page.getByText("You read this world. Nobody speaks with this token.").waitFor();
+    expect(await page.getByRole("navigation", { name: "Places" }).count()).toBe(0);
+    expect(await page.getByRole("textbox").count()).toBe(0);
+    expect(watched.problems).toEqual([]);
     await window.close();
   });
 

@@ -6,6 +6,9 @@ import { evidenceItem, timelineEntry } from "../../src/app/agent/report/evidence
 import { explanation } from "../../src/app/agent/report/explain.ts";
 import { FINDINGS } from "../../src/core/errors/index.ts";
 import { AGENT_STATES } from "../../src/rooms/workflow/index.ts";
+import { settingsSchema } from "../../src/rooms/world/settings.ts";
+import type { PassResult } from "../../src/rooms/world/writer/beat-loop.ts";
+import { writerSchema } from "../../src/rooms/world/writer/writer-settings.ts";
 import { en, type VerdictFacts } from "../../web/src/words/en.ts";
 
 // Guards: whatever word the server can say about a run has its sentence on the page, and no sentence is left over that
@@ -33,6 +36,24 @@ describe("each word of the server has its sentence", () => {
     }
   });
 
+  it.each<[string, readonly string[], object]>([
+    ["phase of a beat", ["QUEUED", "THINKING", "SEARCHING", "WRITING"], { ...en.worlds.status, reads: undefined }],
+    ["result of a beat", RESULTS, en.worlds.results],
+    ["result in the inspector", RESULTS, en.worlds.beats.result],
+    [
+      "failure of a writer",
+      [...Object.keys(FINDINGS.world).filter((code) => code.startsWith("WRITER_")), "WRITER_PAIR_FORBIDDEN"],
+      en.worlds.reasons,
+    ],
+    ["role of a token", ["operator", "player", "viewer"], en.worlds.settings.roles],
+    ["way of players", settingsSchema.shape.players.unwrap().shape.mode.unwrap().options, en.worlds.settings.modes],
+    ["kind of a writer", writerSchema.shape.kind.options, en.worlds.form.kinds],
+  ])("of worlds: %s", (_name, said, sentences) => {
+    const known = Object.entries(sentences).filter(([, sentence]) => sentence !== undefined);
+    expect(known.map(([name]) => name).sort()).toEqual([...said].sort());
+    for (const [, sentence] of known) expect(typeof sentence).toBe("string");
+  });
+
   it("a change page says nothing that the report of the run does not", () => {
     const { operation, kind } = agentDiff.shape.files.element.shape;
     for (const one of operation.options) expect(en.run.operation).toHaveProperty(one);
@@ -57,6 +78,19 @@ describe("each word of the server has its sentence", () => {
     expect(source).not.toMatch(/successfully|oops|!["`]/i);
   });
 });
+
+/** How a beat can end: beat-loop.ts says so in a type. */
+const RESULTS: readonly PassResult[] = [
+  "WROTE",
+  "SILENCE",
+  "LINE",
+  "PROPOSAL_REJECTED",
+  "WRITER_OUTPUT_INVALID",
+  "TOOL_BUDGET_SPENT",
+  "WRITER_UNAVAILABLE",
+  "WRITER_REFUSED",
+  "WRITER_CANCELLED",
+];
 
 const FACTS: VerdictFacts = {
   files: 3,

@@ -8,6 +8,7 @@ import { createLocalFolders } from "../../src/adapters/disk/guarded/local-folder
 import { intlGraphemes } from "../../src/adapters/intl/graphemes.ts";
 import { makeZones } from "../../src/adapters/intl/zones.ts";
 import { processPace } from "../../src/adapters/process/timer.ts";
+import { readWorker } from "../../src/adapters/process/worker.ts";
 import { zlibInflater } from "../../src/adapters/zlib/inflater.ts";
 import { openStore } from "../../src/app/compose/store/store.ts";
 import { Beats } from "../../src/rooms/world/beat/beats.ts";
@@ -15,7 +16,7 @@ import { createWorld } from "../../src/rooms/world/history/worlds.ts";
 import { DEFAULT_TIMES, type WorldPorts, type WorldTimes } from "../../src/rooms/world/operations/ports.ts";
 import type { NewPerson } from "../../src/rooms/world/people/people.ts";
 import { BYTES_BY_THREE } from "../../src/rooms/world/people/tokens.ts";
-import type { Models } from "../../src/rooms/world/ports.ts";
+import type { Models, Worker } from "../../src/rooms/world/ports.ts";
 
 type Reply = string | { readonly down: string };
 
@@ -63,6 +64,7 @@ export async function openWorlds(
   options: {
     readonly url?: string;
     readonly models?: Models;
+    readonly worker?: Worker;
     readonly times?: Partial<WorldTimes>;
     /** An existing folder, which is kept. */
     readonly folder?: string;
@@ -91,6 +93,7 @@ export async function openWorlds(
       },
     },
     pace: processPace,
+    worker: options.worker ?? readWorker(),
     zones: makeZones(),
     graphemes: intlGraphemes,
     inflater: zlibInflater,

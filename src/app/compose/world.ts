@@ -3,6 +3,7 @@ import { intlGraphemes } from "../../adapters/intl/graphemes.ts";
 import { makeZones } from "../../adapters/intl/zones.ts";
 import { makeModels } from "../../adapters/models/world-models.ts";
 import { processPace } from "../../adapters/process/timer.ts";
+import { readWorker } from "../../adapters/process/worker.ts";
 import { removeUnnamed } from "../../adapters/sql/garbage.ts";
 import { zlibInflater } from "../../adapters/zlib/inflater.ts";
 import {
@@ -17,6 +18,8 @@ import {
 import { tellWorldStory, type WorldStory } from "../hall/world-demo.ts";
 import type { Wiring } from "../operations.ts";
 import type { Composition } from "./compose.ts";
+
+const worker = readWorker();
 
 // Queues, running beats and followers live as long as their workspace stays open.
 const kept = new WeakMap<object, { readonly store: WorldPorts["store"]; readonly beats: Beats }>();
@@ -41,6 +44,7 @@ export const wiring: Wiring<typeof WORLD_OPERATIONS> = {
       files,
       actor,
       pace: processPace,
+      worker,
       zones: makeZones(),
       graphemes: intlGraphemes,
       inflater: zlibInflater,

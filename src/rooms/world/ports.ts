@@ -48,6 +48,14 @@ export interface Tokenizer {
 }
 
 /** Real time as the room needs it: for elapsed time and for waiting, never for the time of a world. */
+/** This process among those that work on the same store. */
+export interface Worker {
+  /** Its name, by which it can be looked for on the same machine. */
+  readonly name: string;
+  /** Whether the process that a name begins with ran on this machine and runs no more. In doubt it is taken to run. */
+  isGone(holder: string): boolean;
+}
+
 export interface Timer {
   /** Monotonic milliseconds. */
   elapsed(): number;

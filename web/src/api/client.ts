@@ -1,7 +1,7 @@
 import type { OperationName, Operations } from "verbatim-agent/api";
 import { noteAnswer, noteKept, noteSilence } from "./connection.ts";
 import { isKept, keepAnswer, readAnswer } from "./kept.ts";
-import { currentSession, dropSession, keepSession } from "./session.ts";
+import { type Access, currentAccess, currentSession, dropSession, keepSession, OWNER } from "./session.ts";
 
 /** A refusal as the server words it: what, where, and what to do about it. */
 export class Refused extends Error {
@@ -72,6 +72,21 @@ export async function askBytes(path: string, signal?: AbortSignal): Promise<Resp
   throw toRefused(response.status, await response.json());
 }
 
+/** A request whose answer is more than its body, such as a beat with its result. */
+export async function askFor(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
+  const response = await send(method, path, body, signal);
+  if (response.ok) return response;
+  throw toRefused(response.status, await response.json());
+}
+
+/** Sends bytes as they are, such as a file that somebody dropped. */
+export async function sendBytes<T>(method: string, path: string, bytes: Uint8Array<ArrayBuffer>): Promise<T> {
+  const response = await send(method, path, bytes);
+  const answer: unknown = await response.json();
+  if (response.ok) return answer as T;
+  throw toRefused(response.status, answer);
+}
+
 /** The licences of what is built in: a file of the page, beside its scripts. */
 export async function askLicences(signal: AbortSignal): Promise<string> {
   const response = await fetch("/licences.txt", { signal }).catch((thrown: unknown) => {
@@ -85,13 +100,13 @@ async function send(method: string, path: string, body: unknown, signal?: AbortS
   const session = currentSession();
   const headers = {
     ...(session === null ? {} : { authorization: `Bearer ${session}` }),
-    ...(body === undefined ? {} : { "content-type": "application/json" }),
+    ...(body === undefined ? {} : { "content-type": isBytes(body) ? "application/octet-stream" : "application/json" }),
   };
   try {
     const response = await fetch(`/api${path}`, {
       method,
       headers,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: isBytes(body) ? body : JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
     });
     noteAnswer();
@@ -104,6 +119,10 @@ async function send(method: string, path: string, body: unknown, signal?: AbortS
   }
 }
 
+function isBytes(body: unknown): body is Uint8Array<ArrayBuffer> {
+  return body instanceof Uint8Array;
+}
+
 function toRefused(status: number, answer: unknown): Refused {
   const { error } = answer as { readonly error: RefusalBody };
   return new Refused(status, error);
@@ -112,19 +131,29 @@ function toRefused(status: number, answer: unknown): Refused {
 interface Opened {
   readonly session: string;
   readonly id: string;
-  readonly role: "owner" | "reviewer" | "reader" | "operator" | "viewer";
+  readonly role: "owner" | "reviewer" | "reader" | "operator" | "player" | "viewer";
+  readonly world_id: string | null;
+  readonly viewer: string | null;
 }
 
-/** A token that is good for one world only; no screen here is for it. */
-export class ForOneWorld extends Error {}
+/** A token of a team, for which no screen here is. */
+export class NotForThisPage extends Error {}
 
-/** Exchanges the code of a link, or a token, for a session. */
+/** Exchanges the code of a link, or a token, for a session: of the workspace, or of one story. */
 export async function openSession(key: { readonly code: string } | { readonly token: string }): Promise<void> {
-  const { session, id, role } = await ask<Opened>("POST", "/session", key);
-  if (role === "owner") return keepSession(session, id);
-  // What cannot be used is not left open.
-  await fetch("/api/session", { method: "DELETE", headers: { authorization: `Bearer ${session}` } });
-  throw new ForOneWorld();
+  const { session, id, role, world_id, viewer } = await ask<Opened>("POST", "/session", key);
+  if (role === "reviewer" || role === "reader") {
+    // What cannot be used is not left open.
+    await fetch("/api/session", { method: "DELETE", headers: { authorization: `Bearer ${session}` } });
+    throw new NotForThisPage();
+  }
+  const before = currentAccess();
+  const access: Access = role === "owner" ? OWNER : { role, story: world_id, viewer };
+  const isSomebodyElse = JSON.stringify(before) !== JSON.stringify(access);
+  keepSession(session, id, access);
+  // What is on the screen was for somebody else; nothing of it stays.
+  if (isSomebodyElse && location.pathname.startsWith("/worlds/")) location.reload();
+  else if (isSomebodyElse) location.assign("/");
 }
 
 /** A name for one wish, so that sending it twice does it once. Works without a secure context too. */

@@ -1,6 +1,6 @@
 import type { Events } from "verbatim-agent/api";
 import { noteAnswer, noteSilence } from "./connection.ts";
-import { currentSession, dropSession, onSession, openedSession } from "./session.ts";
+import { currentAccess, currentSession, dropSession, onSession, openedSession } from "./session.ts";
 
 /** One event, by its name. Events say what to fetch again. */
 export type StudioEvent = { [N in keyof Events]: { readonly name: N; readonly data: Events[N] } }[keyof Events];
@@ -48,6 +48,11 @@ async function readForever(share: (event: StudioEvent) => void, hear: (heard: bo
       await openedSession();
       continue;
     }
+    // A world's token hears of its world on the stream of that.
+    if (currentAccess().role !== "owner") {
+      await changedSession();
+      continue;
+    }
     try {
       for await (const { id, event } of readOnce(session, last, hear, !isFirst)) {
         isFirst = false;
@@ -71,6 +76,15 @@ async function readForever(share: (event: StudioEvent) => void, hear: (heard: bo
 
 class SessionEnded extends Error {}
 
+function changedSession(): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = onSession(() => {
+      stop();
+      resolve();
+    });
+  });
+}
+
 async function* readOnce(
   session: string,
   last: string | null,
@@ -90,17 +104,14 @@ async function* readOnce(
     hear(true);
     // Whoever has heard nothing yet cannot say where to go on: what happened in between may be anything.
     yield { id: null, event: again && last === null ? { name: "reset", data: {} } : null };
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    let text = "";
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
+    const listened = readBlocks(response.body, () => {
       clearTimeout(silence);
       silence = setTimeout(() => stop.abort(), SILENCE_MS);
       hear(true);
-      const blocks = (text + value).split("\n\n");
-      text = blocks.pop() ?? "";
-      for (const block of blocks) yield parseBlock(block);
+    });
+    for await (const { id, name, data } of listened) {
+      const event = name === null || data === null ? null : ({ name, data: JSON.parse(data) } as StudioEvent);
+      yield { id, event };
     }
   } finally {
     clearTimeout(silence);
@@ -109,15 +120,34 @@ async function* readOnce(
   }
 }
 
-function parseBlock(block: string): { readonly id: string | null; readonly event: StudioEvent | null } {
+/** One block of a stream of server-sent events; a comment has neither name nor data. */
+export interface Block {
+  readonly id: string | null;
+  readonly name: string | null;
+  readonly data: string | null;
+}
+
+/** Reads server-sent events; `heard` is told of every piece that arrives, whatever is in it. */
+export async function* readBlocks(body: ReadableStream<BufferSource>, heard: () => void): AsyncGenerator<Block> {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    heard();
+    const blocks = (text + value).split("\n\n");
+    text = blocks.pop() ?? "";
+    for (const block of blocks) yield parseBlock(block);
+  }
+}
+
+function parseBlock(block: string): Block {
   const fields = new Map<string, string>();
   for (const line of block.split("\n")) {
     const cut = line.indexOf(": ");
     if (cut > 0) fields.set(line.slice(0, cut), line.slice(cut + 2));
   }
-  const [name, data] = [fields.get("event"), fields.get("data")];
-  const event = name === undefined || data === undefined ? null : ({ name, data: JSON.parse(data) } as StudioEvent);
-  return { id: fields.get("id") ?? null, event };
+  return { id: fields.get("id") ?? null, name: fields.get("event") ?? null, data: fields.get("data") ?? null };
 }
 
 function sleep(ms: number): Promise<void> {

@@ -3,12 +3,28 @@
 
 const KEY = "session";
 const ID = "session-id";
+const ACCESS = "session-access";
 const CHANNEL = "verbatim-session";
 /** How long another tab may take to answer. */
 const WAIT_MS = 250;
 
-type Message = { readonly ask: true } | { readonly session: string; readonly id: string } | { readonly ended: true };
+/** What a session is good for: the workspace, or one story as somebody in it. */
+export interface Access {
+  readonly role: "owner" | "operator" | "player" | "viewer";
+  /** The story of a world's token. */
+  readonly story: string | null;
+  /** As whom it reads. */
+  readonly viewer: string | null;
+}
 
+export const OWNER: Access = { role: "owner", story: null, viewer: null };
+
+type Message =
+  | { readonly ask: true }
+  | { readonly session: string; readonly id: string; readonly access?: Access }
+  | { readonly ended: true };
+
+let access: Access = readAccess();
 let secret: string | null = sessionStorage.getItem(KEY);
 /** Its public name, to tell it from the others. */
 let publicId = sessionStorage.getItem(ID) ?? "";
@@ -16,9 +32,10 @@ const channel = typeof BroadcastChannel === "undefined" ? null : new BroadcastCh
 const listeners = new Set<() => void>();
 
 channel?.addEventListener("message", ({ data }: MessageEvent<Message>) => {
-  if ("ask" in data && secret !== null) channel.postMessage({ session: secret, id: publicId } satisfies Message);
+  if ("ask" in data && secret !== null)
+    channel.postMessage({ session: secret, id: publicId, access } satisfies Message);
   // A tab without a session takes the one that another tab opened meanwhile.
-  if ("session" in data && secret === null) keepSession(data.session, data.id, false);
+  if ("session" in data && secret === null) keepSession(data.session, data.id, data.access ?? OWNER, false);
   if ("ended" in data && secret !== null) dropSession(false);
 });
 
@@ -30,17 +47,33 @@ export function currentSessionId(): string {
   return publicId;
 }
 
+/** What this tab may do. It is the server that decides; the page only leaves out what would be refused. */
+export function currentAccess(): Access {
+  return access;
+}
+
+function readAccess(): Access {
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(ACCESS) ?? "null") as Access | null;
+    return kept ?? OWNER;
+  } catch {
+    return OWNER;
+  }
+}
+
 export function onSession(listener: () => void): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);
 }
 
-export function keepSession(session: string, id: string, tell = true): void {
+export function keepSession(session: string, id: string, good: Access = OWNER, tell = true): void {
   secret = session;
   publicId = id;
+  access = good;
+  sessionStorage.setItem(ACCESS, JSON.stringify(good));
   sessionStorage.setItem(KEY, session);
   sessionStorage.setItem(ID, id);
-  if (tell) channel?.postMessage({ session, id } satisfies Message);
+  if (tell) channel?.postMessage({ session, id, access } satisfies Message);
   for (const listener of listeners) listener();
 }
 

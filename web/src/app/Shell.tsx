@@ -2,7 +2,7 @@ import { Link, Outlet } from "@tanstack/react-router";
 import { Ellipsis, Search, WifiOff } from "lucide-react";
 import { type ReactNode, useEffect, useSyncExternalStore } from "react";
 import { createPortal } from "react-dom";
-import { currentSession, onSession } from "../api/session.ts";
+import { currentAccess, currentSession, onSession } from "../api/session.ts";
 import { Boundary } from "../parts/Failure.tsx";
 import { formatSecond } from "../words/formats.ts";
 import { words } from "../words/words.ts";
@@ -19,14 +19,16 @@ import { useConnection } from "./use-connection.ts";
 /** What surrounds every screen: where one can go, whether the server answers, and what a screen reader is told. */
 export function Shell(): ReactNode {
   const session = useSyncExternalStore(onSession, currentSession);
+  // Whoever came with the token of a world has one place, and needs no way to others.
+  const isAlone = currentAccess().story !== null;
   return (
     <>
       <a className={styles["skip"]} href="#content">
         {words.skip}
       </a>
       {/* Kept mounted while the key is asked for again: what somebody typed must not be lost. */}
-      <div className={styles["shell"]} inert={session === null}>
-        <Places />
+      <div className={styles["shell"]} data-alone={isAlone} inert={session === null}>
+        {isAlone ? null : <Places />}
         <div className={styles["main"]}>
           <LostLine />
           <main id="content" className={styles["content"]} data-region tabIndex={-1} aria-label={words.regions.content}>

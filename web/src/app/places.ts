@@ -1,8 +1,18 @@
-import { BookOpen, House, ListChecks, type LucideIcon, Package, Play, ScrollText, Settings } from "lucide-react";
+import {
+  BookOpen,
+  Feather,
+  House,
+  ListChecks,
+  type LucideIcon,
+  Package,
+  Play,
+  ScrollText,
+  Settings,
+} from "lucide-react";
 import { words } from "../words/words.ts";
 
 interface Place {
-  readonly to: "/" | "/runs" | "/context" | "/jobs" | "/bundles" | "/ledger" | "/settings";
+  readonly to: "/" | "/runs" | "/context" | "/jobs" | "/bundles" | "/ledger" | "/worlds" | "/settings";
   readonly label: string;
   readonly icon: LucideIcon;
   /** The letter that leads there after g. */
@@ -19,5 +29,6 @@ export const PLACES: readonly Place[] = [
   { to: "/jobs", label: words.places.jobs, icon: ListChecks, letter: "j", onPhone: false },
   { to: "/bundles", label: words.places.bundles, icon: Package, letter: "b", onPhone: false },
   { to: "/ledger", label: words.places.ledger, icon: ScrollText, letter: "l", onPhone: false },
+  { to: "/worlds", label: words.places.worlds, icon: Feather, letter: "w", onPhone: true },
   { to: "/settings", label: words.places.settings, icon: Settings, letter: "s", onPhone: false },
 ];

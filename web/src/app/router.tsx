@@ -6,6 +6,7 @@ import {
   Outlet,
   redirect,
 } from "@tanstack/react-router";
+import { currentAccess } from "../api/session.ts";
 import { HomeScreen } from "../screens/home/HomeScreen.tsx";
 import { Missing } from "./Missing.tsx";
 import { Shell } from "./Shell.tsx";
@@ -44,6 +45,12 @@ const root = createRootRoute({
   component: Shell,
   notFoundComponent: Missing,
   validateSearch: (search: Record<string, unknown>) => known({ do: pick(search["do"], DIALOGS) }),
+  // The token of a world opens that and nothing else.
+  beforeLoad: ({ location }) => {
+    const { story } = currentAccess();
+    if (story === null || location.pathname.startsWith("/worlds/")) return;
+    throw redirect({ to: "/worlds/$world", params: { world: story }, replace: true });
+  },
 });
 
 const home = createRoute({ getParentRoute: () => root, path: "/", component: HomeScreen });
@@ -232,6 +239,83 @@ const bundles = createRoute({
   component: lazyRouteComponent(() => import("../screens/bundles/BundlesScreen.tsx"), "BundlesScreen"),
 });
 
+const worlds = createRoute({
+  getParentRoute: () => root,
+  path: "/worlds",
+  validateSearch: (search: Record<string, unknown>) =>
+    known({ q: text(search["q"], 200), order: pick(search["order"], ["title"] as const) }),
+  component: lazyRouteComponent(() => import("../screens/worlds/WorldsScreen.tsx"), "WorldsScreen"),
+});
+
+const newWorld = createRoute({
+  getParentRoute: () => root,
+  path: "/worlds/new",
+  component: lazyRouteComponent(() => import("../screens/worlds/NewWorldScreen.tsx"), "NewWorldScreen"),
+});
+
+const world = createRoute({
+  getParentRoute: () => root,
+  path: "/worlds/$world",
+  validateSearch: (search: Record<string, unknown>) =>
+    known({ viewer: text(search["viewer"], 64), at: text(search["at"], 64) }),
+  component: lazyRouteComponent(() => import("../screens/worlds/WorldScreen.tsx"), "WorldScreen"),
+});
+
+const story = createRoute({
+  getParentRoute: () => world,
+  path: "/",
+  component: lazyRouteComponent(() => import("../screens/worlds/StoryPart.tsx"), "StoryPart"),
+});
+
+const worldSearch = createRoute({
+  getParentRoute: () => world,
+  path: "/search",
+  validateSearch: (search: Record<string, unknown>) => known({ q: text(search["q"], 2000) }),
+  component: lazyRouteComponent(() => import("../screens/worlds/SearchPart.tsx"), "SearchPart"),
+});
+
+const worldPeople = createRoute({
+  getParentRoute: () => world,
+  path: "/people",
+  component: lazyRouteComponent(() => import("../screens/worlds/PeoplePart.tsx"), "PeoplePart"),
+});
+
+const worldPerson = createRoute({
+  getParentRoute: () => world,
+  path: "/people/$person",
+  component: lazyRouteComponent(() => import("../screens/worlds/PersonPart.tsx"), "PersonPart"),
+});
+
+const worldTime = createRoute({
+  getParentRoute: () => world,
+  path: "/time",
+  component: lazyRouteComponent(() => import("../screens/worlds/TimePart.tsx"), "TimePart"),
+});
+
+const inspector = createRoute({
+  getParentRoute: () => world,
+  path: "/inspector",
+  component: lazyRouteComponent(() => import("../screens/worlds/InspectorPart.tsx"), "InspectorPart"),
+});
+
+const inspectedBeat = createRoute({
+  getParentRoute: () => world,
+  path: "/inspector/$request",
+  component: lazyRouteComponent(() => import("../screens/worlds/BeatPart.tsx"), "BeatPart"),
+});
+
+const worldHistory = createRoute({
+  getParentRoute: () => world,
+  path: "/history",
+  component: lazyRouteComponent(() => import("../screens/worlds/HistoryPart.tsx"), "HistoryPart"),
+});
+
+const worldSettings = createRoute({
+  getParentRoute: () => world,
+  path: "/settings",
+  component: lazyRouteComponent(() => import("../screens/worlds/WorldSettingsPart.tsx"), "WorldSettingsPart"),
+});
+
 const settings = createRoute({
   getParentRoute: () => root,
   path: "/settings",
@@ -271,6 +355,19 @@ const tree = root.addChildren([
   checkpoints,
   inclusion,
   bundles,
+  worlds,
+  newWorld,
+  world.addChildren([
+    story,
+    worldSearch,
+    worldPeople,
+    worldPerson,
+    worldTime,
+    inspector,
+    inspectedBeat,
+    worldHistory,
+    worldSettings,
+  ]),
   settings.addChildren([settingsIndex, settingsPart]),
 ]);
 

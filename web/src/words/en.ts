@@ -11,6 +11,7 @@ import { ledger } from "./ledger.ts";
 import { live } from "./live.ts";
 import { report } from "./report.ts";
 import { start } from "./start.ts";
+import { worlds } from "./worlds.ts";
 
 export type Outcome =
   | "preparing"
@@ -97,8 +98,8 @@ export const en = {
       empty: "Type the token first, or paste a link from the terminal.",
       shape: "A token has 16 to 512 letters, digits or signs, and no spaces. Check that all of it was pasted.",
     },
-    world: "This token is for one world, and the Studio has no page for worlds yet.",
-    worldFix: "Use the token of the owner, or a link from the terminal.",
+    team: "This token is for reading or reviewing with a team, and the Studio has no page for that yet.",
+    teamFix: "Use the token of the owner, the token of a world, or a link from the terminal.",
     open: "Open",
   },
   copy: { link: "Copy link", copied: "Copied", hash: (name: string) => `Copy ${name}` },
@@ -476,6 +477,7 @@ export const en = {
   bundles,
   report,
   start,
+  worlds,
   missing: { title: "There is nothing at this address", back: "Go to Home" },
   announced: {
     verdict: (sentence: string) => sentence,

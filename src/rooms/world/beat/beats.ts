@@ -124,7 +124,7 @@ export class Beats {
     const { world_id, envelope, body_sha256 } = checked;
     const { request_id } = envelope;
     const ports = this.#ports;
-    const holder = ports.ids.uuid();
+    const holder = `${ports.worker.name}/${ports.ids.uuid()}`;
     let hasTurn = this.queues.tryTake(world_id);
     let lease: InvocationLease | null = null;
     const used = { tools: 0 };

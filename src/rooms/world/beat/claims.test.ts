@@ -22,6 +22,8 @@ async function openClaims() {
   const time = { now: 1000, slept: [] as number[] };
   /** Done while somebody waits. */
   let meanwhile: (() => Promise<void>) | null = null;
+  /** Processes of this machine that have ended. */
+  const gone: string[] = [];
   const ports = {
     store: worlds.ports.store,
     clock: { now: () => time.now },
@@ -37,6 +39,10 @@ async function openClaims() {
       },
     },
     times: TIMES,
+    worker: {
+      name: "here/1/1",
+      isGone: (holder: string) => gone.some((name) => holder.startsWith(`${name}/`) || holder === name),
+    },
   };
   const row = () => ports.store.read(async (tx) => (await tx.world.find(world))!);
   const { number } = await row();
@@ -46,6 +52,7 @@ async function openClaims() {
     world,
     number,
     time,
+    gone,
     row,
     stored,
     while: (run: () => Promise<void>) => {
@@ -94,7 +101,7 @@ describe("a claim", () => {
       fence: 1,
       lease_until: 1060,
       outcome: null,
-      headers: null,
+      headers: '{"by":"here/1/1"}',
     });
   });
 
@@ -183,6 +190,25 @@ describe("a claim", () => {
     await it.claim("r1");
     it.time.now = 1060;
     expect(await it.claim("r1")).toMatchObject({ result: "RUN", fence: 2 });
+    expect(it.time.slept).toEqual([]);
+  });
+
+  it("takes over at once what a process had that is gone, and its lock with it; somebody else's is left alone", async () => {
+    await using it = await openClaims();
+    const other = { ...it.ports, worker: { ...it.ports.worker, name: "here/7/7" } };
+    const request = { world_id: it.world, request_id: "r1", body: "b", holder: "here/7/7/x" };
+    await claimRequest(other, request, { held: () => true, giveUp: () => undefined });
+    expect(await it.row()).toMatchObject({ lock_holder: "here/7/7/x" });
+    await expect(takeLock(it.ports, it.world, "me", 5)).rejects.toMatchObject({ code: "WORLD_BUSY" });
+    it.gone.push("here/77/7");
+    await expect(takeLock(it.ports, it.world, "me", 5)).rejects.toMatchObject({ code: "WORLD_BUSY" });
+    it.gone.push("here/7/7");
+    it.time.slept.length = 0;
+    expect(await it.claim("r1", { held: () => true, giveUp: () => undefined })).toMatchObject({
+      fence: 2,
+      locked: true,
+    });
+    expect(await it.row()).toMatchObject({ lock_holder: "me" });
     expect(it.time.slept).toEqual([]);
   });
 });

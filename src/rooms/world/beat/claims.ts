@@ -3,7 +3,7 @@ import type { WorldPorts } from "../operations/ports.ts";
 import type { StoredInvocation, WorldRow } from "../ports.ts";
 import { claim, isControlId, isHolder } from "./idempotency.ts";
 
-type Ports = Pick<WorldPorts, "store" | "clock" | "pace" | "times">;
+type Ports = Pick<WorldPorts, "store" | "clock" | "pace" | "times" | "worker">;
 
 interface Claimed {
   readonly result: "RUN";
@@ -48,15 +48,17 @@ export async function claimRequest(
       if (world === null) throw new VerbatimError("WORLD_NOT_FOUND", { where: request.world_id });
       const stored = await tx.world.invocation(world.number, request.request_id);
       const now = ports.clock.now();
-      const verdict = claim(stored, request.body, now, ports.times.lease_ms);
+      const by = claimedBy(stored);
+      const isGone = by !== null && ports.worker.isGone(by);
+      const verdict = claim(stored, request.body, now, ports.times.lease_ms, isGone);
       if (!("row" in verdict)) return { verdict, stored };
       await tx.world.putInvocation(world.number, {
         ...verdict.row,
         request_id: request.request_id,
         outcome: null,
-        headers: null,
+        headers: JSON.stringify({ by: ports.worker.name }),
       });
-      const locked = turn?.held() === true && isFree(world, request.holder, now);
+      const locked = turn?.held() === true && isFree(ports, world, request.holder, now);
       if (locked) await tx.world.setLock(world.number, request.holder, now + ports.times.lock_ms);
       return { run: { result: "RUN", number: world.number, fence: verdict.row.fence, locked } as const };
     });
@@ -76,8 +78,15 @@ export async function claimRequest(
   }
 }
 
-function isFree(world: WorldRow, holder: string, now: number): boolean {
-  return world.lock_holder === null || world.lock_holder === holder || world.lock_until <= now;
+/** A lock whose process is gone is free at once; that of another machine when its time is over. */
+export function isFree(
+  ports: Pick<WorldPorts, "worker">,
+  world: Pick<WorldRow, "lock_holder" | "lock_until">,
+  holder: string,
+  now: number,
+): boolean {
+  const { lock_holder, lock_until } = world;
+  return lock_holder === null || lock_holder === holder || lock_until <= now || ports.worker.isGone(lock_holder);
 }
 
 /** Takes the beat lock of a world, waiting for whoever has it. */
@@ -87,7 +96,7 @@ export async function takeLock(ports: Ports, worldId: string, holder: string, wa
     const got = await ports.store.transact(async (tx) => {
       const world = await tx.world.hold(worldId);
       const now = ports.clock.now();
-      if (world === null || !isFree(world, holder, now)) return false;
+      if (world === null || !isFree(ports, world, holder, now)) return false;
       await tx.world.setLock(world.number, holder, now + ports.times.lock_ms);
       return true;
     });
@@ -97,8 +106,21 @@ export async function takeLock(ports: Ports, worldId: string, holder: string, wa
   }
 }
 
-/** Stands in the headers of a pending request whose writer should stop; any process may put it there. */
-const STOP = '{"stop":"true"}';
+/** What stands in the headers of a pending request: which process works on it, and whether its writer should stop. */
+interface PendingHeaders {
+  readonly by?: string;
+  readonly stop?: "true";
+}
+
+function readPending(stored: Pick<StoredInvocation, "status" | "headers"> | null): PendingHeaders {
+  if (stored?.status !== "PENDING" || stored.headers === null) return {};
+  return JSON.parse(stored.headers) as PendingHeaders;
+}
+
+/** The process that claimed a pending request; null for one of an earlier version. */
+function claimedBy(stored: StoredInvocation | null): string | null {
+  return readPending(stored).by ?? null;
+}
 
 /** Asks whoever works on a request to stop its writer; says whether someone does. */
 export async function requestStop(ports: Ports, worldId: string, requestId: string): Promise<boolean> {
@@ -110,14 +132,17 @@ export async function requestStop(ports: Ports, worldId: string, requestId: stri
       throw new VerbatimError("INVOCATION_NOT_FOUND", { where: requestId });
     }
     if (stored.status !== "PENDING") return false;
-    await tx.world.putInvocation(world.number, { ...stored, headers: STOP });
+    await tx.world.putInvocation(world.number, {
+      ...stored,
+      headers: JSON.stringify({ ...readPending(stored), stop: "true" }),
+    });
     return true;
   });
 }
 
 /** Whether someone asked for the writer of a pending request to stop. */
 export function isStopRequested(stored: StoredInvocation | null): boolean {
-  return stored?.status === "PENDING" && stored.headers === STOP;
+  return readPending(stored).stop === "true";
 }
 
 /** Shows a sign of life while a slow writer works. False when someone else took over. */

@@ -15,7 +15,14 @@ type ClaimVerdict =
   | { readonly result: "BODY_MISMATCH" | "IN_PROGRESS" | "REPLAY" };
 
 /** What a claim does to a row. The caller stores the new row in the same transaction that read the old one. */
-export function claim(row: InvocationRow | null, body: string, now: number, leaseMs: number): ClaimVerdict {
+export function claim(
+  row: InvocationRow | null,
+  body: string,
+  now: number,
+  leaseMs: number,
+  /** Whether the process that claimed it is known to be gone: nobody works on it any more. */
+  isGone = false,
+): ClaimVerdict {
   const pending = { body_sha256: body, status: "PENDING", lease_until: now + leaseMs } as const;
   if (row === null) return { result: "NEW", row: { ...pending, fence: 1 } };
   if (row.body_sha256 !== body) return { result: "BODY_MISMATCH" };
@@ -26,7 +33,7 @@ export function claim(row: InvocationRow | null, body: string, now: number, leas
     case "RELEASED":
       return { result: "RECLAIMED", row: next };
     case "PENDING":
-      return now < row.lease_until ? { result: "IN_PROGRESS" } : { result: "TAKEOVER", row: next };
+      return now < row.lease_until && !isGone ? { result: "IN_PROGRESS" } : { result: "TAKEOVER", row: next };
     default:
       return assertNever(row.status);
   }

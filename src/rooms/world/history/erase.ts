@@ -2,6 +2,7 @@ import { sortedUnique } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { StreamVerifier } from "../../../core/ledger/index.ts";
 import type { LedgerReader } from "../../../core/ports.ts";
+import { isFree } from "../beat/claims.ts";
 import { WORLD_RECORDS } from "../contracts/records.ts";
 import type { WorldPorts, WorldReadTransaction, WorldStore } from "../operations/ports.ts";
 import { readRecords } from "./lineage.ts";
@@ -54,7 +55,7 @@ export async function eraseWorld(ports: WorldPorts & Maintenance, worldId: strin
 }
 
 async function requireErasable(
-  ports: Pick<WorldPorts, "clock">,
+  ports: Pick<WorldPorts, "clock" | "worker">,
   tx: WorldReadTransaction,
   worldId: string,
   confirm: string,
@@ -71,7 +72,7 @@ async function requireErasable(
       },
     });
   }
-  if (row.lock_holder !== null && row.lock_until > ports.clock.now()) {
+  if (!isFree(ports, row, "", ports.clock.now())) {
     throw new VerbatimError("WORLD_BUSY", { message: "a beat is running in this world", where: worldId });
   }
   const forks: string[] = [];

@@ -16,6 +16,7 @@ import type {
   Models,
   Timer,
   Tokenizer,
+  Worker,
   WorldReader,
   WorldWriter,
   Zones,
@@ -54,6 +55,7 @@ export interface WorldPorts {
   readonly ids: Ids;
   readonly random: Random;
   readonly pace: Timer;
+  readonly worker: Worker;
   readonly zones: Zones;
   readonly graphemes: Graphemes;
   readonly inflater: Inflater;

@@ -4,9 +4,9 @@ import { defineOperation, OWNER } from "../../../core/operation.ts";
 import { refuse } from "../contracts/fields.ts";
 import { changeSettings } from "../history/worlds.ts";
 import { loadWorld } from "../projection/reading.ts";
-import { type Settings, settingsSchema } from "../settings.ts";
+import { parseSettings, type Settings, settingsSchema } from "../settings.ts";
 import { mayBeSent, pairOf, toForbidden } from "../writer/pairs.ts";
-import { DEFAULT_ADDRESS, REPLIES, writerSchema } from "../writer/writer-settings.ts";
+import { DEFAULT_ADDRESS, REPLIES, type WriterSettings, writerSchema } from "../writer/writer-settings.ts";
 import { STEPS, testWriter } from "../writer/writer-test.ts";
 import { findWorldId, keyField, type WorldRoom, worldField } from "./room.ts";
 
@@ -84,6 +84,24 @@ const stepSchema = z.strictObject({
   ms: z.int(),
 });
 
+/** A writer that no world has yet, with the defaults of the other fields. */
+const writerField = z
+  .record(z.string(), z.unknown())
+  .optional()
+  .describe("A writer as settings have one, instead of that of a world.");
+
+function parseWriter(given: Readonly<Record<string, unknown>>): WriterSettings {
+  const parsed = writerSchema.safeParse(given);
+  const [problem] = parsed.success ? [] : parsed.error.issues;
+  if (problem !== undefined || !parsed.success) {
+    const where = ["", "writer", ...(problem?.path ?? [])].map(String).join("/");
+    throw new VerbatimError("INPUT_INVALID", { message: `${where}: ${problem?.message ?? ""}`, where });
+  }
+  if (parsed.data.kind !== "scripted" && parsed.data.model === null)
+    refuse("FIELD_MISSING", "/writer/model", "is required");
+  return parsed.data;
+}
+
 const writerTest = defineOperation({
   name: "world.writer-test",
   summary: "Tries the writer of a world with a fixed text about invented people; nothing of the world is sent.",
@@ -91,10 +109,17 @@ const writerTest = defineOperation({
   who: OWNER,
   input: z.strictObject({
     world: worldField,
+    writer: writerField,
     name: z.string().optional().describe("One of the writers of the casting (default: the writer of the world)."),
   }),
   output: z.strictObject({ ok: z.boolean(), steps: z.array(stepSchema), proposes: z.enum(REPLIES).nullable() }),
-  async run(room: WorldRoom, { world, name }) {
+  async run(room: WorldRoom, { world, name, writer }) {
+    if (writer !== undefined) {
+      const tried = parseWriter(writer);
+      const bare = parseSettings(room.zones, { title: "A writer", timezone: "UTC", writer: tried });
+      const report = await testWriter(room, bare, tried, null);
+      return { ...report, steps: [...report.steps] };
+    }
     const worldId = await findWorldId(room, world);
     const settings = await readSettings(room, worldId);
     const named = name === undefined ? settings.writer : settings.writers?.[name];
@@ -113,15 +138,20 @@ const writerModels = defineOperation({
     world: worldField,
     kind: z.enum(["ollama", "openai-compatible"]).optional().describe("Which protocol (default: the writer's)."),
     base_url: z.string().optional().describe("Address of the provider (default: the writer's)."),
+    writer: writerField,
   }),
   output: z.strictObject({
     models: z.array(z.strictObject({ name: z.string(), window_tokens: z.int().nullable() })),
     code: z.string().nullable(),
     words: z.string().nullable(),
   }),
-  async run(room: WorldRoom, { world, kind, base_url }) {
-    const worldId = await findWorldId(room, world);
-    const writer = writerSchema.parse((await readSettings(room, worldId)).writer);
+  async run(room: WorldRoom, { world, kind, base_url, writer: given }) {
+    const worldId = given === undefined ? await findWorldId(room, world) : null;
+    // Whoever looks for a model has none yet.
+    const writer =
+      worldId === null
+        ? parseWriter({ model: "-", ...given })
+        : writerSchema.parse((await readSettings(room, worldId)).writer);
     const used = kind ?? (writer.kind === "scripted" ? "ollama" : writer.kind);
     const address = base_url ?? (used === writer.kind ? writer.base_url : null) ?? DEFAULT_ADDRESS[used];
     const place = { kind: used, base_url: address, api_key_env: writer.api_key_env };

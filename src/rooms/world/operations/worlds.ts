@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { defineOperation, OWNER, VIEWER } from "../../../core/operation.ts";
-import { storyOf } from "../history/state.ts";
+import { keptOf, parseState, storyOf } from "../history/state.ts";
 import { createWorld } from "../history/worlds.ts";
 import { loadWorld } from "../projection/reading.ts";
 import { worldTime } from "../projection/views.ts";
@@ -202,6 +202,8 @@ const showWorld = defineOperation({
     scene_no: z.int(),
     head: z.strictObject({ position: z.int(), hash: z.string() }).nullable(),
     parent: z.strictObject({ world_id: z.string(), position: z.int() }).nullable(),
+    story_id: z.string().describe("World that its story began with."),
+    kept_world_id: z.string().describe("Version of its story that clients open."),
     writer: z.string(),
   }),
   async run(room: WorldRoom, input) {
@@ -209,6 +211,8 @@ const showWorld = defineOperation({
     return room.store.read(async (tx) => {
       const world = await loadWorld(tx.world, worldId);
       const { state, cast } = world;
+      const story_id = storyOf(state);
+      const root = story_id === worldId ? null : await tx.world.find(story_id);
       return {
         world_id: worldId,
         settings: hideTold(state.settings),
@@ -224,6 +228,8 @@ const showWorld = defineOperation({
         scene_no: state.scene_no,
         head: await tx.ledger.head(`world/${worldId}`),
         parent: state.parent === null ? null : { ...state.parent },
+        story_id,
+        kept_world_id: keptOf(root === null ? state : parseState(root)),
         writer: describeWriter(state.settings),
       };
     });

@@ -66,7 +66,8 @@ interface BeatInput {
   readonly passes: readonly PassPlan[];
 }
 
-type PassResult =
+/** How a beat ends. */
+export type PassResult =
   | "WROTE"
   | "SILENCE"
   /** No writer was asked. */

@@ -63,9 +63,15 @@ function forbidden(message: string, where: string): VerbatimError {
 }
 
 /** Whether a key may be sent. A world of an earlier version says so itself, where its own owner typed the pair. */
-export async function mayBeSent(ports: Pick<WorldPorts, "store">, worldId: string, pair: WriterPair): Promise<boolean> {
+export async function mayBeSent(
+  ports: Pick<WorldPorts, "store">,
+  worldId: string | null,
+  pair: WriterPair,
+): Promise<boolean> {
   if (OWN.test(pair.variable)) return false;
-  return ports.store.read(async (tx) => (await isPaired(tx.ledger, pair)) || wasTyped(tx, worldId, pair));
+  return ports.store.read(
+    async (tx) => (await isPaired(tx.ledger, pair)) || (worldId !== null && (await wasTyped(tx, worldId, pair))),
+  );
 }
 
 async function isPaired(ledger: LedgerReader, pair: WriterPair): Promise<boolean> {

@@ -57,7 +57,7 @@ export async function testWriter(
   ports: Pick<WorldPorts, "models" | "pace" | "store" | "tokenizer" | "zones">,
   settings: Settings,
   writer: WriterSettings,
-  worldId: string,
+  worldId: string | null,
 ): Promise<WriterReport> {
   if (writer.kind === "scripted") {
     return { ok: true, proposes: null, steps: [step("ANSWER", null, "the scripted writer needs no model", 0)] };

@@ -1,5 +1,5 @@
 import type { App } from "../../../app/call.ts";
-import { VerbatimError } from "../../../core/errors/index.ts";
+import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import { type Who, WORKSPACE_ROLES, WORLD_ROLES } from "../../../core/operation.ts";
 import { bearerOf, hashToken, isSameToken } from "./access.ts";
 import type { Sessions } from "./sessions.ts";
@@ -44,6 +44,16 @@ export class Callers {
     // A world's token may have been revoked since.
     const now = caller.role === "owner" && caller.name === undefined ? caller : await this.#identifyAgain(caller);
     return { ...now, session_id: id };
+  }
+
+  /** Whether the same key is still good; where the store cannot say so just now, it is asked again later. */
+  async stillKnows(authorization: string | undefined): Promise<boolean> {
+    try {
+      await this.identify(authorization);
+      return true;
+    } catch (thrown) {
+      return !(isVerbatimError(thrown) && thrown.code === "AUTH_REQUIRED");
+    }
   }
 
   /** Whose token it is: the owner's or one of a world. AUTH_REQUIRED for any other. */

@@ -4,6 +4,8 @@ import { VerbatimError } from "../../../core/errors/index.ts";
 const MAX_CLIENTS = 2000;
 const MAX_UNSENT = 1024 * 1024;
 const HEARTBEAT_MS = 15_000;
+/** An open stream ends within a second after its token was taken back. */
+const LOOK_MS = 800;
 
 const encoder = new TextEncoder();
 const HEARTBEAT = encoder.encode(": still here\n\n");
@@ -78,6 +80,9 @@ interface StreamQuery {
   readonly reader: "owner" | "operator" | "player" | "viewer";
 }
 
+/** Whether whoever listens may still do so: a token can be taken back, and a session can end. */
+export type Still = () => Promise<boolean>;
+
 /** Server-sent events of worlds: only what was committed, for one viewer each. */
 export class WorldStreams {
   readonly #app: App;
@@ -94,13 +99,13 @@ export class WorldStreams {
   }
 
   /** Opens a stream; a client that does not read is dropped and may come back with its cursor. */
-  open(query: StreamQuery): ReadableStream<Uint8Array> {
+  open(query: StreamQuery, still: Still = async () => true): ReadableStream<Uint8Array> {
     if (this.#open.size >= MAX_CLIENTS) throw new VerbatimError("SSE_LIMIT");
     let leave: () => void = () => undefined;
     return new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
-          leave = this.#connect(query, controller);
+          leave = this.#connect(query, controller, still);
         },
         cancel: () => leave(),
       },
@@ -114,7 +119,7 @@ export class WorldStreams {
     await Promise.all([...this.#stopping]);
   }
 
-  #connect(query: StreamQuery, controller: ReadableStreamDefaultController<Uint8Array>): () => void {
+  #connect(query: StreamQuery, controller: ReadableStreamDefaultController<Uint8Array>, still: Still): () => void {
     const group = this.#join(query);
     let waiting: Sent[] | null = [];
     let isOpen = true;
@@ -131,9 +136,19 @@ export class WorldStreams {
       end: () => close(),
     };
     const heartbeat = setInterval(() => write(HEARTBEAT), HEARTBEAT_MS);
+    let isLooking = false;
+    const look = setInterval(() => {
+      if (isLooking) return;
+      isLooking = true;
+      void still().then((may) => {
+        isLooking = false;
+        if (!may) close();
+      });
+    }, LOOK_MS);
     const leave = (): void => {
       isOpen = false;
       clearInterval(heartbeat);
+      clearInterval(look);
       this.#open.delete(close);
       this.#leave(query, group, listener);
     };

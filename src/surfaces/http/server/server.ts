@@ -169,7 +169,9 @@ export async function makeHttpSurface(
   }
   hono.use("/api/*", async (call, next) => {
     requireOwnSite(call.req.header("sec-fetch-site"));
-    call.set("caller", await callers.identify(call.req.header("authorization")));
+    const key = call.req.header("authorization");
+    call.set("caller", await callers.identify(key));
+    call.set("still", () => callers.stillKnows(key));
     refuseForms(call.req.raw.headers);
     await next();
   });

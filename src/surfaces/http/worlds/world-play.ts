@@ -63,4 +63,25 @@ export function addPlayRoutes(router: WorldRouter): void {
         messages: switchIn(call, "messages"),
       }),
   );
+  router.route(
+    "post",
+    "/writer/test",
+    "Tries a writer that no world has yet.",
+    { operation: "world.writer-test" },
+    async (call) => router.answer(call, "world.writer-test", { writer: {}, ...(await readInput(call)) }),
+  );
+  router.route(
+    "post",
+    "/:id/writer/test",
+    "Tries the writer of a world, or another one of its casting.",
+    { operation: "world.writer-test" },
+    async (call, world) => router.answer(call, "world.writer-test", { ...(await readInput(call)), world }),
+  );
+  router.route(
+    "post",
+    "/writer/models",
+    "Lists the models of a provider.",
+    { operation: "world.writer-models" },
+    async (call) => router.answer(call, "world.writer-models", { writer: await readInput(call) }),
+  );
 }

@@ -39,7 +39,7 @@ export function addReadingRoutes(router: WorldRouter, streams: WorldStreams): vo
       await router.app.call("world.projection", dropAbsent({ world, viewer: viewerIn(call), limit: 1 }));
       const after = call.req.header("last-event-id") ?? call.req.query("after");
       const asked = { world, viewer: viewerIn(call), after, reader: readerIn(call) };
-      return new Response(streams.open(asked), { headers: STREAM_HEADERS });
+      return new Response(streams.open(asked, call.get("still")), { headers: STREAM_HEADERS });
     },
   );
   router.route(
@@ -170,8 +170,18 @@ async function listFor(app: App, call: Call): Promise<Response> {
 async function showFor(app: App, call: Call, world: string): Promise<Response> {
   const shown = await app.call("world.show", { world });
   if (call.get("caller").role === "owner") return call.json(shown);
-  const { settings, people, world_time, timezone, paused, writer } = shown;
+  const { settings, people, world_time, timezone, paused, story_id, kept_world_id, writer } = shown;
   const { title, operator_id, operator_name, pocket } = settings;
   const clock = pocket.clock_hidden ? {} : { world_time, timezone, paused };
-  return call.json({ world_id: world, title, operator_id, operator_name, people, writer, ...clock });
+  return call.json({
+    world_id: world,
+    title,
+    operator_id,
+    operator_name,
+    people,
+    story_id,
+    kept_world_id,
+    writer,
+    ...clock,
+  });
 }

@@ -10,6 +10,8 @@ import { RateLimit } from "../access/rate.ts";
 
 export interface Variables {
   readonly caller: Caller;
+  /** Whether the same key would still be let in. */
+  readonly still: () => Promise<boolean>;
 }
 
 type Env = { Variables: Variables };

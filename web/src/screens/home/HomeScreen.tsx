@@ -138,14 +138,16 @@ function Worlds({ worlds }: { readonly worlds: Home["worlds"] }): ReactNode {
       <h2>{words.home.worlds}</h2>
       <ul className={styles["list"]}>
         {worlds.map((world) => (
-          <li key={world.world_id} className={styles["world"]}>
-            <span className={styles["title"]}>
-              <Foreign text={world.title} />
-            </span>
-            <span className={styles["said"]}>
-              {world.last_line === null ? null : <Foreign text={world.last_line.text} />}
-            </span>
-            <span className={styles["age"]}>{world.last_line === null ? null : <Age at={world.last_line.at} />}</span>
+          <li key={world.world_id}>
+            <Link to="/worlds/$world" params={{ world: world.world_id }} className={styles["world"]!}>
+              <span className={styles["title"]}>
+                <Foreign text={world.title} />
+              </span>
+              <span className={styles["said"]}>
+                {world.last_line === null ? null : <Foreign text={world.last_line.text} />}
+              </span>
+              <span className={styles["age"]}>{world.last_line === null ? null : <Age at={world.last_line.at} />}</span>
+            </Link>
           </li>
         ))}
       </ul>
