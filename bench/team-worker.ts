@@ -21,7 +21,14 @@ Engine.prototype.next = async function (this: Engine, queues, signal) {
   for (;;) {
     if (!isReady) console.log("ready");
     isReady = true;
-    await gate;
+    let stop = () => undefined as unknown;
+    const over = new Promise<void>((resolve) => {
+      stop = resolve;
+    });
+    signal.addEventListener("abort", stop);
+    if (!signal.aborted) await Promise.race([gate, over]);
+    signal.removeEventListener("abort", stop);
+    if (signal.aborted) return null;
     const item = await next.call(this, queues, AbortSignal.any([signal, closing.signal]));
     if (item !== null || signal.aborted) return item;
   }
@@ -50,3 +57,5 @@ const kinds = (process.env["KINDS"] ?? "read").split(",");
 const app = openApp({ surface: "cli", start: folder, env: process.env, platform: process.platform });
 await app.call("team.worker", { kinds: kinds as ["read"], min_free: 0 });
 await app.close();
+// What is still to be read on standard input would keep it.
+process.exit(0);

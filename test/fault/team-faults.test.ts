@@ -114,8 +114,21 @@ describe("faults around the workers of a team", needs(postgres.reason), () => {
     await team.must("worker", "drain", (await listed())[0]!.name);
     expect((await ended).exit).toBe(0);
     expect(await state(job)).toBe("PENDING");
-    await team.must("worker", "--once");
+    // What a worker says is a log: an object a line, which names the job, its steps and its attempt.
+    const done = await team.verbatim("worker", "--once");
     expect(await state(job)).toBe("SUCCEEDED");
+    const lines = done.stderr
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines.map(({ level, msg, job: of, step, attempt }) => [level, msg, of, step, attempt])).toEqual([
+      ["info", expect.stringContaining("serves harbour on 1 slots"), undefined, undefined, undefined],
+      ["info", "step done", job, 1, 1],
+      ["info", "step done", job, 2, 1],
+      ["info", "job done", job, undefined, 1],
+    ]);
+    const quiet = await team.verbatim("worker", "--once", "--log-level", "error");
+    expect([quiet.exit, quiet.stderr]).toEqual([0, ""]);
   });
 
   it("a job that used up its retries is stalled, is not sent again by itself, and goes on when somebody says so", async () => {

@@ -202,21 +202,48 @@ describe("a team's HTTP API", needs(postgres.reason), () => {
       }
     };
     const url = await until(() => /^http:\/\/\S+/m.exec(said.stdout)?.[0]);
-    const health = await until(() => /health at (\S+)/.exec(said.stderr)?.[1]);
+    const health = await until(() => /health at ([^\s"]+)/.exec(said.stderr)?.[1]);
     const jobs = (token: string) =>
       fetch(`${url}/api/operations/jobs.list`, {
         method: "POST",
         body: "{}",
         headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
       });
-    expect((await jobs(tokens["reader"]!)).status).toBe(200);
+    const listed = await jobs(tokens["reader"]!);
+    expect(listed.status).toBe(200);
     expect((await jobs("vt_guessed")).status).toBe(401);
+    // Every line of the log is an object of members we know; the caller's own name for a request is kept, and no token is said.
+    const made = listed.headers.get("x-request-id")!;
+    const own = await fetch(`${url}/api/operations/jobs.list`, {
+      method: "POST",
+      body: "{}",
+      headers: {
+        authorization: `Bearer ${tokens["reader"]!}`,
+        "content-type": "application/json",
+        "x-request-id": "harbour-00001",
+      },
+    });
+    expect(own.headers.get("x-request-id")).toBe("harbour-00001");
+    const other = await fetch(`${url}/api/health`, { headers: { "x-request-id": "two words" } });
+    expect(other.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+    const lines = said.stderr
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const members = ["level", "time", "msg", "workspace", "request_id", "actor", "code", "ms"];
+    for (const line of lines) expect(Object.keys(line)).toEqual(members.filter((name) => name in line));
+    const asked = lines.filter(({ msg }) => msg === "jobs.list 200");
+    expect(asked.map(({ request_id, actor }) => [request_id, actor])).toEqual([
+      [made, "user/reader"],
+      ["harbour-00001", "user/reader"],
+    ]);
+    for (const token of Object.values(tokens)) expect(said.stderr).not.toContain(token);
     const ready = await fetch(`${health}/readyz`);
     expect([ready.status, await ready.text()]).toEqual([200, "ready\n"]);
     expect((await fetch(`${health}/healthz`)).status).toBe(200);
     expect((await fetch(`${health}/api/operations/jobs.list`)).status).toBe(404);
     const metrics = await (await fetch(`${health}/metrics`)).text();
-    expect(metrics).toMatch(/^verbatim_http_requests_total\{operation="jobs.list",status="200"\} 1$/m);
+    expect(metrics).toMatch(/^verbatim_http_requests_total\{operation="jobs.list",status="200"\} 2$/m);
     expect(metrics).toMatch(/^verbatim_workers\{state="ready"\} 0$/m);
     expect(metrics).toMatch(/^verbatim_ledger_unchecked_entries [1-9]\d*$/m);
     // Every line is a comment or a sample, and no two samples have one name.

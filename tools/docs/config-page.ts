@@ -47,6 +47,7 @@ const VARIABLES = `## Environment variables
 | \`VERBATIM_DATABASE_URL\` | keeps the records in PostgreSQL (made by \`verbatim store migrate\`) instead of SQLite in \`.verbatim/state\` |
 | \`VERBATIM_WORKSPACE\` | the workspace in that database, where the login works in several |
 | \`VERBATIM_POOLER\` | \`transaction\` where a pooler such as PgBouncer stands before the database |
+| \`VERBATIM_LOG_LEVEL\` | how much \`serve\` and \`worker\` write to standard error: trace, debug, info, warn, error or fatal |
 | \`VERBATIM_GIT_PATHS\` | \`1\`: the git remote of a team's repository may be an absolute path |
 | \`VERBATIM_STATE\` | where a worker keeps its mirrors and work trees (default: the user's state folder) |
 | \`VERBATIM_RUNS_ROOT\` | where the folders of agent and workflow runs are kept |

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { uuid } from "../../core/contracts/index.ts";
 import { defineOperation, LOCAL_SURFACES } from "../../core/operation.ts";
+import { LOG_LEVELS } from "./log.ts";
 import { repositoryName, workspaceName } from "./names.ts";
 import { type TeamPorts, WORK_KINDS } from "./ports.ts";
 import { QUEUE_OPERATIONS } from "./queue-operations.ts";
@@ -126,14 +127,19 @@ const worker = defineOperation({
       .max(300)
       .optional()
       .describe("Address HOST:PORT for /healthz, /readyz and /metrics, which ask for no token (default: none)."),
+    log_level: z
+      .enum(LOG_LEVELS)
+      .optional()
+      .describe("How much it writes to standard error, a JSON object a line (default: VERBATIM_LOG_LEVEL, else info)."),
   }),
   output: z.strictObject({ worker: z.string(), jobs: z.int() }),
   run: (
     ports: TeamPorts,
-    { repository, label: labels, slots, once, grace, min_free, wait, kinds, agent_env, agent_host, health },
+    { repository, label: labels, slots, once, grace, min_free, wait, kinds, agent_env, agent_host, health, log_level },
   ) =>
     ports.work({
       health: health ?? null,
+      log_level,
       kinds,
       agent_env,
       agent_hosts: agent_host,

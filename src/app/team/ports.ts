@@ -1,3 +1,4 @@
+import type { LogLevel } from "./log.ts";
 import type { TeamFigures } from "./metrics.ts";
 
 /** A workspace as it was made or found, and the logins of the database that work in it. */
@@ -40,6 +41,8 @@ export interface WorkerInput {
   /** Variables of the worker that agents get, and hosts they may reach besides those of their profile. */
   readonly agent_env: readonly string[];
   readonly agent_hosts: readonly string[];
+  /** How much it writes down; what the environment says without it. */
+  readonly log_level?: LogLevel | undefined;
 }
 
 export interface WorkerReport {

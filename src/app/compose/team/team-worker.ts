@@ -15,6 +15,7 @@ import {
   resendLost,
   type WorkItem,
 } from "../../../rooms/jobs/index.ts";
+import { chooseLevel, Log, type LogFacts } from "../../team/log.ts";
 import { Counters, formatMetrics } from "../../team/metrics.ts";
 import type { WorkerInput, WorkerReport } from "../../team/ports.ts";
 import { readProgramVersion } from "../catalytic-ports.ts";
@@ -41,9 +42,21 @@ const CONNECTIONS = { transactions: 2, payloads: 1, queue: 1 } as const;
 /** Works on jobs of these repositories until it is told to stop; with `once`, until no job comes for a moment. */
 export async function runWorker(composition: Composition, input: WorkerInput): Promise<WorkerReport> {
   const counters = new Counters();
-  await using health = await startHealth(composition, input.health, counters);
-  if (health !== null) composition.notify(`health at ${health.url}`);
-  return await runUntilTold(composition, input, counters);
+  const worker = `worker/${hostname()}#${process.pid}`;
+  const { clock, env, notify, teamWorkspace } = composition;
+  const level = chooseLevel(input.log_level, env);
+  const log = new Log(notify, { now: () => clock.now(), level, facts: { workspace: teamWorkspace(), worker } });
+  const own = { ...composition, notify: (text: string) => log.say("info", text) };
+  await using health = await startHealth(own, input.health, counters);
+  if (health !== null) log.say("info", `health at ${health.url}`);
+  return await runUntilTold(own, input, { counters, log, worker });
+}
+
+/** What a worker has from its start to its end. */
+interface Own {
+  readonly counters: Counters;
+  readonly log: Log;
+  readonly worker: string;
 }
 
 /** Says how the worker is, also while it waits for its database; null where nobody asked for that. */
@@ -60,14 +73,14 @@ async function startHealth({ serveHealth, store }: Composition, place: string | 
   });
 }
 
-async function runUntilTold(composition: Composition, input: WorkerInput, counters: Counters): Promise<WorkerReport> {
+async function runUntilTold(composition: Composition, input: WorkerInput, own: Own): Promise<WorkerReport> {
+  const { log, worker } = own;
   const pauses = createPauses();
   const stop = new AbortController();
   const unlisten = composition.interrupts.listen(() => stop.abort());
-  const worker = `worker/${hostname()}#${process.pid}`;
   try {
     composition.limitConnections(CONNECTIONS);
-    const patient = { composition, wait_ms: input.wait_ms, stop: stop.signal };
+    const patient = { log, wait_ms: input.wait_ms, stop: stop.signal };
     const store = await keepTrying(patient, () => composition.store("mutate"));
     const place = store === null ? null : await keepTrying(patient, () => prepare(composition, store, input));
     if (store === null || place === null) return { worker, jobs: 0 };
@@ -78,11 +91,10 @@ async function runUntilTold(composition: Composition, input: WorkerInput, counte
       incarnation: place.incarnation,
       about: { name: worker, version: readProgramVersion(), slots: input.slots, labels: input.labels, ...place },
     });
-    composition.notify(
-      `${worker} serves ${place.repositories.join(", ") || "jobs that only read"} on ${input.slots} slots`,
-    );
+    const served = place.repositories.join(", ") || "jobs that only read";
+    log.say("info", `${worker} serves ${served} on ${input.slots} slots`);
     const jobs = await membership.hold(() =>
-      work(composition, { ...place, store, input, pauses, stop, membership, worker, counters }),
+      work(composition, { ...place, ...own, store, input, pauses, stop, membership }),
     );
     if (membership.isRestored) throw new VerbatimError("STORE_RESTORED");
     return { worker, jobs };
@@ -95,13 +107,13 @@ async function runUntilTold(composition: Composition, input: WorkerInput, counte
 const AWAY: readonly string[] = ["STORE_UNAVAILABLE", "STORE_BUSY", "REMOTE_UNAVAILABLE", "DISK_FULL"];
 
 interface Patience {
-  readonly composition: Composition;
+  readonly log: Log;
   readonly wait_ms: number;
   readonly stop: AbortSignal;
 }
 
 /** Tries again what cannot be done because something is away, for a while; null when the worker was told to stop meanwhile. */
-async function keepTrying<T>({ composition, wait_ms, stop }: Patience, fn: () => Promise<T>): Promise<T | null> {
+async function keepTrying<T>({ log, wait_ms, stop }: Patience, fn: () => Promise<T>): Promise<T | null> {
   const pauses = createPauses();
   const end = performance.now() + wait_ms;
   for (let pause = FIRST_WAIT_MS; !stop.aborted; pause = Math.min(2 * pause, LONGEST_WAIT_MS)) {
@@ -110,7 +122,7 @@ async function keepTrying<T>({ composition, wait_ms, stop }: Patience, fn: () =>
     } catch (thrown) {
       const isAway = isVerbatimError(thrown) && AWAY.includes(thrown.code);
       if (!isAway || performance.now() + pause > end) throw thrown;
-      composition.notify(`${thrown.code}: ${thrown.message}; trying again`);
+      log.say("warn", `${thrown.code}: ${thrown.message}; trying again`, { code: thrown.code });
       await pauses.pause(pause, stop);
     }
   }
@@ -144,21 +156,19 @@ async function prepare(composition: Composition, store: AppStore, input: WorkerI
   return { incarnation, folder, effects, mirrors, queues, repositories };
 }
 
-interface Work extends Awaited<ReturnType<typeof prepare>> {
+interface Work extends Awaited<ReturnType<typeof prepare>>, Own {
   readonly store: AppStore;
   readonly input: WorkerInput;
   readonly pauses: OwnPorts["pauses"];
   readonly stop: AbortController;
   readonly membership: Membership;
-  readonly worker: string;
-  readonly counters: Counters;
 }
 
 async function work(composition: Composition, asked: Work): Promise<number> {
-  const { store, pauses, input, worker } = asked;
+  const { store, pauses, input, worker, log } = asked;
   const endReconcile = pauses.every(RECONCILE_MS, () => {
     // What is wrong with the store now, the loop below meets as well; the next look is in a minute.
-    void resendLost(store).catch((thrown: unknown) => composition.notify(`reconcile: ${String(thrown)}`));
+    void resendLost(store).catch((thrown: unknown) => log.say("warn", `reconcile: ${String(thrown)}`));
   });
   try {
     const { dispatch } = requireQueue(store);
@@ -181,6 +191,19 @@ interface SlotOptions extends Work {
   readonly idle: number | null;
 }
 
+/** How the time with a job ended, in the words of the log. */
+const END_WORDS = {
+  DONE: "done",
+  LOST: "lost to another attempt",
+  RELEASED: "released",
+  BROKEN: "not possible here",
+} as const;
+
+function toFacts({ queue, job_id, attempt }: WorkItem): LogFacts {
+  const subject = queue.startsWith("agent/") ? { run: job_id } : { job: job_id };
+  return { ...subject, attempt: attempt + 1 };
+}
+
 /** One job after the other. */
 class Slot {
   readonly #own: SlotOptions;
@@ -200,7 +223,8 @@ class Slot {
       const item = await this.#next(ending).catch(async (thrown: unknown) => {
         // The database is away; whoever runs until told to stop goes on when it is back.
         if (idle !== null) throw thrown;
-        this.#own.composition.notify(String(thrown));
+        const code = isVerbatimError(thrown) ? thrown.code : "INTERNAL";
+        this.#own.log.say("warn", `${String(thrown)}; trying again`, { code });
         await this.#own.pauses.pause(away, ending);
         away = Math.min(2 * away, LONGEST_WAIT_MS);
         return "again" as const;
@@ -229,7 +253,7 @@ class Slot {
 
   /** Waits for space where there is too little; false when that ends the worker. */
   async #hasRoom(ending: AbortSignal): Promise<boolean> {
-    const { membership, input, folder, composition, pauses, idle } = this.#own;
+    const { membership, input, folder, log, pauses, idle } = this.#own;
     while (!ending.aborted) {
       const { bavail, bsize } = statfsSync(folder);
       const free = bavail * bsize;
@@ -238,7 +262,7 @@ class Slot {
         return true;
       }
       const text = `DISK_FULL: ${free} bytes free, ${input.min_free} needed`;
-      if (membership.pause("DISK_FULL")) composition.notify(`paused: ${text}`);
+      if (membership.pause("DISK_FULL")) log.say("warn", `paused: ${text}`, { code: "DISK_FULL" });
       if (idle !== null) return false;
       await pauses.pause(FULL_PAUSE_MS, ending);
     }
@@ -247,9 +271,13 @@ class Slot {
 
   /** Works on one job; false when the worker is to end. */
   async #take(item: WorkItem, ending: AbortSignal): Promise<boolean> {
-    const { membership, composition, pauses, idle, counters } = this.#own;
+    const { membership, log, pauses, idle, counters } = this.#own;
     const begun = performance.now();
+    const facts = toFacts(item);
+    log.say("debug", "job taken", facts);
     const end = await membership.busy(() => this.#work(item));
+    const ms = Math.round(performance.now() - begun);
+    log.say(end === "BROKEN" ? "warn" : "info", `job ${END_WORDS[end]}`, { ...facts, ms });
     const kind = item.queue.split("/", 1)[0]!;
     counters.add("verbatim_worker_items_total", { kind, end });
     counters.add("verbatim_worker_seconds_total", { kind }, (performance.now() - begun) / 1000);
@@ -258,7 +286,7 @@ class Slot {
     if (this.#broken < FAILURES_IN_A_ROW) return true;
     const pause = Math.min(LONGEST_PAUSE_MS, PAUSE_MS * 2 ** (this.#broken - FAILURES_IN_A_ROW));
     const word = idle === null ? "paused" : "stopped";
-    composition.notify(`${word}: ${this.#broken} failures in a row that are not of the jobs`);
+    log.say("error", `${word}: ${this.#broken} failures in a row that are not of the jobs`);
     if (idle !== null) return false;
     membership.pause("BROKEN");
     await pauses.pause(pause, ending);
@@ -267,10 +295,11 @@ class Slot {
   }
 
   async #work(item: WorkItem) {
-    const { store, composition, content, effects, pauses, name, stop, input } = this.#own;
+    const { store, composition, content, effects, pauses, name, stop, input, log } = this.#own;
+    const facts = toFacts(item);
     try {
-      if (item.queue.startsWith("agent/")) return await runQueued(this.#toRunOptions(), item);
-      if (item.queue.startsWith("land/")) return await landBranch(this.#toRunOptions(), item);
+      if (item.queue.startsWith("agent/")) return await runQueued(this.#toRunOptions(item), item);
+      if (item.queue.startsWith("land/")) return await landBranch(this.#toRunOptions(item), item);
       const row = await store.read(({ team }) => team!.dispatch(item.job_id));
       const port = effects.get(row?.repository_id ?? "");
       const ports: OwnPorts = {
@@ -280,18 +309,25 @@ class Slot {
         patch: null,
         execute: null,
         effects: port === undefined ? null : { port, crypto: composition.crypto },
-        notify: composition.notify,
+        onTrouble: (code, text) => log.say("warn", `${code}: ${text}`, { ...facts, code }),
+        onStep: (step, status) =>
+          log.say("info", status === "COMMITTED" ? "step done" : "step failed", { ...facts, step }),
       };
       return await ownJob(ports, item, { name, stop: stop.signal, graceMs: input.grace_ms });
     } catch (thrown) {
       // The attempt is not renewed any more, so another one follows; this process only says why it gave up.
-      composition.notify(`${item.job_id}: ${String(thrown)}`);
+      log.say("warn", String(thrown), { ...facts, code: isVerbatimError(thrown) ? thrown.code : "INTERNAL" });
       return "BROKEN" as const;
     }
   }
 
-  #toRunOptions(): RunOptions {
-    const { composition, store, content, pauses, mirrors, folder, incarnation, name, stop, input } = this.#own;
+  #toRunOptions(item: WorkItem): RunOptions {
+    const { log } = this.#own;
+    const composition = {
+      ...this.#own.composition,
+      notify: (text: string) => log.say("info", text, toFacts(item)),
+    };
+    const { store, content, pauses, mirrors, folder, incarnation, name, stop, input } = this.#own;
     const { agent_env: env, agent_hosts: hosts } = input;
     const of = { composition, store, content, pauses, folder, incarnation, worker: name, stop: stop.signal };
     return { ...of, mirror: (id) => mirrors.get(id), env, hosts };

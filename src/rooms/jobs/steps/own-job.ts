@@ -4,14 +4,16 @@ import type { JobsStore } from "../ports.ts";
 import type { WorkItem } from "./dispatch.ts";
 import { endEffect, requireTeam } from "./effect-step.ts";
 import { requireFacts, streamOf, toJobState } from "./job-state.ts";
-import { claimStep, finishStep, toHeld } from "./queue.ts";
+import { claimStep, type Ended, finishStep, toHeld } from "./queue.ts";
 import { toFailureOutcome } from "./receipt.ts";
 import { toEffectPorts } from "./step-run.ts";
 import { StepRunner, type WorkerPorts } from "./worker.ts";
 
 export interface OwnPorts extends WorkerPorts {
   /** Told what went wrong here, with a job that another attempt will end. */
-  readonly notify?: (text: string) => void;
+  readonly onTrouble?: (code: string, text: string) => void;
+  /** Told of every step that ended, by its place in the job. */
+  readonly onStep?: (ordinal: number, status: Ended) => void;
 }
 
 interface OwnOptions {
@@ -46,7 +48,9 @@ export async function ownJob(ports: OwnPorts, item: WorkItem, options: OwnOption
       return row?.cancelled === true;
     });
     if (isCancelled) return await endCancelled(own, item, worker, options.stop);
-    const runner = new StepRunner(own, worker, { job_id: item.job_id }, () => undefined);
+    const runner = new StepRunner(own, worker, { job_id: item.job_id }, (status, ordinal) =>
+      ports.onStep?.(ordinal, status),
+    );
     const patience = createPatience(own, store);
     while (!options.stop.aborted) {
       const answer = await runner.advance();
@@ -58,7 +62,7 @@ export async function ownJob(ports: OwnPorts, item: WorkItem, options: OwnOption
     if (isVerbatimError(thrown) && thrown.code === "OWNER_LOST") return "LOST";
     const told = toDiskError(thrown, options.name);
     const code = isVerbatimError(told) ? told.code : "INTERNAL";
-    ports.notify?.(`${item.job_id}: ${code}: ${told instanceof Error ? told.message : String(told)}`);
+    ports.onTrouble?.(code, told instanceof Error ? told.message : String(told));
     await giveBack(ports, item, options.name, code, options.stop.aborted ? "now" : "later");
     return options.stop.aborted ? "RELEASED" : "BROKEN";
   } finally {

@@ -26,8 +26,8 @@ export interface WorkerPorts extends StepPorts {
 
 const PREPARED_AT_ONCE = 32;
 
-/** Told after every step that ended. */
-export type OnStep = (status: Ended) => void;
+/** Told after every step that ended, with its place in the job. */
+export type OnStep = (status: Ended, ordinal: number) => void;
 
 /** "MORE" when something was done, otherwise why there was nothing to do. */
 type Advance = Exclude<Claim, StepRow> | "MORE";
@@ -90,7 +90,8 @@ export class StepRunner {
   async #finishAhead(prepared: Prepared): Promise<Advance | null> {
     const { ended, claim } = await finishPrepared(this.#ports, prepared, this.#worker);
     if (ended.length > 0) this.#ports.pauses.wake();
-    for (const status of ended) this.#onStep(status);
+    const ordinals = [...prepared.outcomes.keys()];
+    for (const [n, status] of ended.entries()) this.#onStep(status, ordinals[n]!);
     if (typeof claim === "object" && claim !== null) await this.#perform(claim);
     else if (ended.length === 0) return this.#wanted === "any" ? null : (claim ?? "NO_STEP");
     return "MORE";
@@ -160,7 +161,7 @@ export class StepRunner {
     const answer = await finishStep(this.#ports, held, outcome);
     if ("done" in answer) {
       this.#ports.pauses.wake();
-      this.#onStep(answer.done);
+      this.#onStep(answer.done, held.ordinal);
       return true;
     }
     // Behind a failed step nothing ever takes effect.

@@ -64,6 +64,7 @@ export const noun: Noun = {
         agent_env: { value: "NAME" },
         agent_host: { value: "H[:PORT]" },
         health: { value: "H:P" },
+        log_level: { value: "LEVEL" },
       },
       examples: ["verbatim worker --repository harbour --slots 2", "verbatim worker --once"],
       render: ({ worker, jobs }, io) => io.line(`${worker} ended; ${jobs} ${jobs === 1 ? "job" : "jobs"} done`),

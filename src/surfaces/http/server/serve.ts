@@ -1,13 +1,14 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { type App, openApp } from "../../../app/call.ts";
+import { chooseLevel, LOG_LEVELS, Log, type LogLevel } from "../../../app/team/log.ts";
 import { Counters, formatMetrics, type TeamFigures } from "../../../app/team/metrics.ts";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import { Sessions } from "../access/sessions.ts";
 import type { TransportOptions } from "../access/transport.ts";
 import { startHealth } from "./health.ts";
 import { startHttp } from "./server.ts";
-import { logTo, refuseInWords, untilAborted } from "./serving.ts";
+import { refuseInWords, untilAborted } from "./serving.ts";
 
 /** The surroundings of one `verbatim serve`. */
 interface ServeEnvironment {
@@ -31,7 +32,7 @@ const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 5_000;
 
 const HELP = `verbatim serve [--port N] [--host H] [--tls-cert F --tls-key F] [--public-url U]
-               [--health H:P] [--wait S] [--no-web] [-C DIR]
+               [--health H:P] [--wait S] [--log-level L] [--no-web] [-C DIR]
 
 Serves a team's workspace over HTTP: the API, the Studio and events. It posts jobs and waits
 for them; it neither runs commands nor changes files. VERBATIM_DATABASE_URL names the database.
@@ -45,6 +46,8 @@ for them; it neither runs commands nor changes files. VERBATIM_DATABASE_URL name
   --health H:P    address for /healthz, /readyz and /metrics, which ask for no token
                   (default: none)
   --wait S        seconds to wait for the database at the start (default: ${DEFAULT_WAIT_S})
+  --log-level L   how much is written to standard error, a JSON object a line: trace, debug,
+                  info, warn, error or fatal (default: VERBATIM_LOG_LEVEL, else info)
   --no-web        serves the small built-in page instead of the Studio
 
 People and programs send Authorization: Bearer TOKEN with a token of verbatim token add, or
@@ -71,6 +74,10 @@ async function serve(world: ServeEnvironment): Promise<number> {
   if ((world.env["VERBATIM_DATABASE_URL"] ?? "") === "") {
     throw new VerbatimError("DATABASE_NOT_SET", { where: "VERBATIM_DATABASE_URL" });
   }
+  const write = (line: string) => void world.stderr.write(`${line}\n`);
+  const facts = { workspace: world.env["VERBATIM_WORKSPACE"] || undefined };
+  const level = chooseLevel(options.logLevel, world.env);
+  const log = new Log(write, { now: () => Date.now(), level, facts });
   const sessions = new Sessions();
   await using app = openApp({
     sessions: () => sessions.list(),
@@ -78,7 +85,7 @@ async function serve(world: ServeEnvironment): Promise<number> {
     start: options.folder ?? world.cwd,
     env: world.env,
     platform: world.platform,
-    notify: (text) => void world.stderr.write(`${text}\n`),
+    notify: (text) => log.say("info", text),
   });
   const counters = new Counters();
   await using health =
@@ -88,21 +95,30 @@ async function serve(world: ServeEnvironment): Promise<number> {
           isReady: async () => (await readFigures(app)) !== null,
           metrics: async (lag) => formatMetrics(await readFigures(app), counters, lag),
         });
-  if (health !== null) world.stderr.write(`health at ${health.url}\n`);
-  if (!(await waitForDatabase(app, world, options.waitMs))) return 0;
+  if (health !== null) log.say("info", `health at ${health.url}`);
+  if (!(await waitForDatabase(app, world, log, options.waitMs))) return 0;
   await using http = await startHttp({
     app,
     sessions,
     version: world.version,
     studio: options.web ? world.pages : undefined,
     onlyQueues: true,
-    observe(operation, status, ms) {
+    observe({ operation, status, ms, request_id, actor }) {
+      const who = actor === undefined ? undefined : `user/${actor}`;
+      log.say(status >= 500 ? "error" : "info", `${operation} ${status}`, {
+        request_id,
+        actor: who,
+        ms: Math.round(ms),
+      });
       counters.add("verbatim_http_requests_total", { operation, status: String(status) });
       counters.add("verbatim_http_seconds_total", { operation }, ms / 1000);
     },
     noStart: true,
     ...options.listen,
-    log: logTo(world),
+    log: (thrown) => {
+      const code = isVerbatimError(thrown) ? thrown.code : "INTERNAL";
+      log.say("error", thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown), { code });
+    },
   });
   world.stdout.write(`${options.listen.publicUrl ?? http.url}\n`);
   await untilAborted(world.signal);
@@ -115,7 +131,7 @@ async function readFigures(app: App): Promise<TeamFigures | null> {
 }
 
 /** Waits for a database that does not answer yet; false when the server was told to stop meanwhile. */
-async function waitForDatabase(app: App, { signal, stderr }: ServeEnvironment, waitMs: number): Promise<boolean> {
+async function waitForDatabase(app: App, { signal }: ServeEnvironment, log: Log, waitMs: number): Promise<boolean> {
   const end = performance.now() + waitMs;
   for (let pause = FIRST_WAIT_MS; !signal.aborted; pause = Math.min(2 * pause, LONGEST_WAIT_MS)) {
     try {
@@ -124,7 +140,7 @@ async function waitForDatabase(app: App, { signal, stderr }: ServeEnvironment, w
     } catch (thrown) {
       const isAway = isVerbatimError(thrown) && thrown.code === "STORE_UNAVAILABLE";
       if (!isAway || performance.now() + pause > end) throw thrown;
-      stderr.write(`${thrown.code}: ${thrown.message}; trying again\n`);
+      log.say("warn", `${thrown.code}: ${thrown.message}; trying again`, { code: thrown.code });
       await wait(pause, undefined, { signal }).catch(() => undefined);
     }
   }
@@ -137,6 +153,7 @@ interface ServeOptions {
   readonly health: string | null;
   readonly waitMs: number;
   readonly web: boolean;
+  readonly logLevel: LogLevel | undefined;
   readonly help: boolean;
 }
 
@@ -152,6 +169,7 @@ function readOptions(argv: readonly string[]): ServeOptions {
         "public-url": { type: "string" },
         health: { type: "string" },
         wait: { type: "string", default: String(DEFAULT_WAIT_S) },
+        "log-level": { type: "string" },
         "no-web": { type: "boolean", default: false },
         C: { type: "string", short: "C" },
         help: { type: "boolean", short: "h", default: false },
@@ -164,12 +182,19 @@ function readOptions(argv: readonly string[]): ServeOptions {
       health: values.health ?? null,
       waitMs: toSeconds(values.wait) * 1000,
       web: !values["no-web"],
+      logLevel: toLevel(values["log-level"]),
       help: values.help,
     };
   } catch (thrown) {
     if (!(thrown instanceof TypeError)) throw thrown;
     throw new VerbatimError("USAGE", { message: thrown.message, fix: "See verbatim serve --help", cause: thrown });
   }
+}
+
+function toLevel(text: string | undefined): LogLevel | undefined {
+  const level = LOG_LEVELS.find((one) => one === text);
+  if (text !== undefined && level === undefined) throw new TypeError(`${text} is not one of ${LOG_LEVELS.join(", ")}`);
+  return level;
 }
 
 function toPort(text: string): number {

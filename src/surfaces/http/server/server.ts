@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { Hono } from "hono";
 import type { App } from "../../../app/call.ts";
@@ -47,9 +48,19 @@ interface HttpOptions extends AccessOptions, TransportOptions {
   /** The server of a team: it posts jobs and waits for them, and neither runs commands nor changes files. */
   readonly onlyQueues?: boolean;
   /** Told how each operation was answered, and how long that took. */
-  readonly observe?: (operation: string, status: number, ms: number) => void;
+  readonly observe?: (answered: Answered) => void;
   /** Told about failures that the caller must not see. */
   readonly log?: (thrown: unknown) => void;
+}
+
+/** A request for an operation, and what came of it. */
+export interface Answered {
+  readonly operation: string;
+  readonly status: number;
+  readonly ms: number;
+  /** Name by which the caller and we speak of this request. */
+  readonly request_id: string;
+  readonly actor: string | undefined;
 }
 
 export interface RunningHttp extends AsyncDisposable {
@@ -141,6 +152,15 @@ export async function makeHttpSurface(
     return call.json(body, status as 500, headers);
   });
   hono.notFound((call) => call.json(toErrorBody(new VerbatimError("ROUTE_UNKNOWN")).body, 404));
+  const ids = new WeakMap<Request, string>();
+  if (observe !== undefined) {
+    hono.use(async (call, next) => {
+      const id = toRequestId(call.req.header("x-request-id"));
+      ids.set(call.req.raw, id);
+      await next();
+      call.header("X-Request-Id", id);
+    });
+  }
   hono.use(async (call, next) => {
     requireOwnHost(call.req.header("host"), call.req.header("origin"), own);
     await next();
@@ -197,8 +217,10 @@ export async function makeHttpSurface(
       await next();
       const name = call.req.param("name");
       // Names come from outside; only those there are become labels.
-      const known = operations.some((one) => one.name === name) ? name : "unknown";
-      observe(known, call.res.status, performance.now() - begun);
+      const operation = operations.some((one) => one.name === name) ? name : "unknown";
+      const ms = performance.now() - begun;
+      const request_id = ids.get(call.req.raw)!;
+      observe({ operation, status: call.res.status, ms, request_id, actor: call.get("caller").name });
     });
   }
   hono.post("/api/operations/:name", async (call) => {
@@ -221,6 +243,13 @@ export async function makeHttpSurface(
   hono.get("/api/docs", (call) => call.html(toDocs(operations, routes)));
   if (studio !== undefined) new StudioAssets(studio).addRoutes(hono);
   return { hono, routes };
+}
+
+const REQUEST_ID = /^[A-Za-z0-9-]{8,64}$/;
+
+/** The caller's own name for a request where it is a plain one, else a new one. */
+function toRequestId(given: string | undefined): string {
+  return given !== undefined && REQUEST_ID.test(given) ? given : randomUUID();
 }
 
 function toDocs(
