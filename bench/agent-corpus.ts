@@ -19,6 +19,8 @@ function* makeFiles(count: number): Iterable<CorpusFile> {
 
 interface AgentCorpus {
   readonly root: string;
+  /** Where its home and its state are. */
+  readonly base: string;
   readonly app: App;
   readonly env: { readonly PATH: string | undefined; readonly HOME: string; readonly XDG_STATE_HOME: string };
   close(): Promise<void>;
@@ -33,6 +35,7 @@ export async function openAgentCorpus(size: number): Promise<AgentCorpus> {
   const app = openApp({ surface: "library", start: root, env, platform: process.platform });
   return {
     root,
+    base,
     app,
     env,
     async close() {

@@ -1,3 +1,5 @@
+import { type Dirent, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { NOTES, openAgentCorpus } from "../agent-corpus.ts";
 import type { Bench } from "../harness.ts";
 
@@ -26,3 +28,49 @@ export const agentRace: Bench = {
     };
   },
 };
+
+/** As much as a run may leave besides its change. */
+const LEAST = 1_000_000;
+
+export const agentDisk: Bench = {
+  name: "agent-disk",
+  what: "bytes on the disk that an ended run leaves on an unchanged tree, once the next one has slimmed it",
+  baseline: "1 MB, and the change itself",
+  corpus: "N small files in folders of a hundred, one commit",
+  sizes: [5_000, 50_000],
+  unit: "bytes",
+  goal: { kind: "time", atMost: 1 },
+  maxRounds: 2,
+  onAsking: true,
+  async prepare(size) {
+    const { root, app, base, close } = await openAgentCorpus(size);
+    const places = [join(root, ".verbatim"), base];
+    const run = async () => {
+      const asked = { goal: "more", no_verify: true, command: ["sh", "-c", `echo more >> ${NOTES}`] };
+      const { changes } = await app.call("agent.run", asked);
+      await app.call("agent.prune", {});
+      return changes.added_lines;
+    };
+    // The first ones leave what all later ones share.
+    await run();
+    await run();
+    return {
+      async ours() {
+        const before = measure(places);
+        await run();
+        return { bytes: measure(places) - before };
+      },
+      baseline: () => ({ bytes: LEAST }),
+      close,
+    };
+  },
+};
+
+/** What the files below some folders take, in bytes of theirs and not in blocks. */
+function measure(places: readonly string[]): number {
+  const files = (place: string): Dirent[] =>
+    readdirSync(place, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
+  return places
+    .flatMap(files)
+    .reduce((sum, one) => sum + (statSync(join(one.parentPath, one.name), { throwIfNoEntry: false })?.size ?? 0), 0);
+}
