@@ -12,6 +12,11 @@ export function formatTime(ms: number): string {
   return `${date}T${pad(hour, 2)}:${pad(minute, 2)}:${pad(second, 2)}.${pad(rest % 1000, 3)}Z`;
 }
 
+/** Milliseconds since an earlier look at a clock; none where it was set back meanwhile, because no time is negative. */
+export function elapsedSince(clock: { now(): number }, begun: number): number {
+  return Math.max(0, clock.now() - begun);
+}
+
 const TIME = /^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{3}Z$/;
 
 /** Whether a text is a time as the ledger writes it. */

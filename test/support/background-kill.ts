@@ -58,8 +58,10 @@ export async function killBackground(
   expect(readFileSync("/proc/self/mountinfo", "utf8")).not.toContain(repo.base);
   expect([...listProcesses().values()].filter(({ words }) => words.includes(mark))).toEqual([]);
   expect(existsSync(join(run_dir, "agent/supervisor.json"))).toBe(false);
-  const { outcome } = (
-    JSON.parse((await repo.verbatim("agent", "list", "--json")).stdout) as { runs: { outcome: string }[] }
+  const { outcome, reason } = (
+    JSON.parse((await repo.verbatim("agent", "list", "--json")).stdout) as {
+      runs: { outcome: string; reason: string | null }[];
+    }
   ).runs[0]!;
   if (target === "the client") expect(outcome).toBe("verified");
   if (outcome === "verified") {
@@ -68,7 +70,7 @@ export async function killBackground(
     expect((await repo.verbatim("agent", "undo", run_id)).exit).toBe(0);
   }
   expect((await repo.verbatim("ledger", "verify", "--quiet")).exit).toBe(0);
-  return `${killed}: ${outcome}`;
+  return `${killed}: ${outcome}${["verified", "unchanged"].includes(outcome) ? "" : ` (${reason})`}`;
 }
 
 /** Kills what was asked for, or nothing where it has ended already. */

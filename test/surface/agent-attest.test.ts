@@ -553,3 +553,35 @@ it("a key is taken from a variable or the user's own configuration, never from a
   expect(await good(repo.verbatim("agent", "apply", summary.run_id, "--commit"))).toContain("attested, signed by");
   expect(() => repo.git("notes", "--ref=verbatim", "show", "HEAD")).toThrow();
 });
+
+it("nothing is signed for the same change in another tree, or for a change that the policy refused", async () => {
+  const repo = await makeRepo();
+  const refused = async (says: string, ...args: string[]) => {
+    const { exit, stderr } = await withKey(repo, "agent", "attest", ...args);
+    expect([exit, stderr]).toEqual([1, expect.stringContaining("error[ATTEST_REFUSED]")]);
+    expect(stderr).toContain(says);
+  };
+  // What was verified is the whole tree: with another commit below it nobody has seen that the commands pass.
+  const { summary } = await repo.agent(["--verify", "true"], LIGHT);
+  repo.write("tide.txt", "low\n");
+  repo.git("add", "tide.txt");
+  repo.git("commit", "-qm", "a person's");
+  repo.write("lamp.txt", "1\n2\n3\n4\n5\n6\n7\neight\n9\n");
+  repo.write("wick.txt", "wick\n");
+  repo.write("ring.sh", "#!/bin/sh\n", 0o755);
+  rmSync(join(repo.root, "oil.txt"));
+  repo.git("add", "--all", ".");
+  repo.git("commit", "-qm", "by hand");
+  await refused("does not have the tree that the run stands for", summary.run_id, "--commit", "HEAD");
+  // A person may commit what an agent was refused; its run does not vouch for that.
+  const bad = await repo.agent(
+    ["--verify", "true"],
+    ["sh", "-c", "mkdir -p .github/workflows; echo on > .github/workflows/x.yml"],
+  );
+  expect(bad.summary.outcome).toBe("rejected");
+  repo.write(".github/workflows/x.yml", "on\n");
+  repo.git("add", ".");
+  repo.git("commit", "-qm", "by hand");
+  await refused("the run is rejected", bad.summary.run_id, "--commit", "HEAD");
+  expect(existsSync(join(bad.summary.run_dir, "agent/attestation.dsse.json"))).toBe(false);
+});

@@ -1,5 +1,5 @@
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ it("records what the relay said before it ended, also when nobody had listened y
     "perl",
     [
       "-e",
-      'for my $i (1 .. 40) { socket(my $s, 1, 1, 0) or die; connect($s, pack("S a*", 1, "net.sock")) or die; syswrite($s, "N lamp$i.example\\n"); close($s) }',
+      'for my $i (1 .. 40) { socket(my $s, 1, 1, 0) or die; connect($s, pack("S a*", 1, "net.sock")) or die; syswrite($s, "P\\nCONNECT lamp$i.example:443 HTTP/1.1\\r\\n\\r\\n"); close($s) }',
     ],
     { cwd: folder },
   );
@@ -128,3 +128,62 @@ it.each([
   if (chunked) expect(body).toBe(`${BYTES.toString(16)}\r\n${SECOND}\r\n0\r\n\r\n`);
   else expect([length, body]).toEqual([String(BYTES), SECOND]);
 });
+
+const ASK_MANY = `
+use Socket; $| = 1; my @all;
+for my $i (1 .. 60) { socket(my $s, 1, 1, 0) or die; connect($s, pack("S a*", 1, "net.sock")) or die "connect: $!"; syswrite($s, "P\\nCONNECT lamp$i.example:443 HTTP/1.1\\r\\n\\r\\n"); push @all, $s }
+my ($said, $closed) = (0, 0); local $SIG{ALRM} = sub { print "hangs\\n"; exit 1 }; local $SIG{PIPE} = "IGNORE"; alarm 60;
+for my $s (@all) { my $n = sysread($s, my $b, 100); $n ? $said++ : $closed++ } print "$said $closed\\n";`;
+
+it("closes what it has no descriptor for, so that nobody hangs, and goes on once it has some again", async ({
+  skip,
+}) => {
+  const limit = (most: number) =>
+    spawnSync("prlimit", ["--pid", String(process.pid), `--nofile=${most}:`]).status === 0;
+  const usual = Number(/open files +([0-9]+)/i.exec(readLimits())?.[1] ?? 0);
+  skip(usual === 0 || !limit(usual), "needs prlimit");
+  const folder = mkdtempSync(join(tmpdir(), "verbatim-proxy-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const hosts: string[] = [];
+  const proxy = await NetworkProxy.open({
+    folder,
+    hosts: () => [],
+    resolve: async () => [],
+    server: null,
+    onConnection: ({ host }) => hosts.push(host),
+  });
+  // Made before: a process that is out of descriptors starts no other one.
+  const raise = spawn("sh", ["-c", `read go; prlimit --pid ${process.pid} --nofile=${usual}:`], {
+    stdio: ["pipe", "ignore", "inherit"],
+  });
+  const raised = new Promise<void>((done) => raise.once("close", () => done()));
+  const restore = async () => {
+    raise.stdin.end("go\n");
+    await raised;
+  };
+  onTestFinished(restore);
+  const ask = async () => {
+    const child = spawn("perl", ["-e", ASK_MANY], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
+    let said = "";
+    child.stdout.on("data", (part: Buffer) => (said += part.toString("utf8")));
+    // Once it has started: a process of its own takes descriptors as well.
+    await new Promise((done) => child.once("spawn", done));
+    return { said: () => said, ended: new Promise<void>((done) => child.once("close", () => done())) };
+  };
+  const poor = await ask();
+  expect(limit(readdirSync("/proc/self/fd").length + 6)).toBe(true);
+  await poor.ended;
+  await restore();
+  const [answered, closed] = poor.said().split(" ").map(Number);
+  expect(answered! + closed!).toBe(60);
+  expect(closed).toBeGreaterThan(0);
+  const rich = await ask();
+  await rich.ended;
+  expect(rich.said()).toBe("60 0\n");
+  await proxy.close();
+  expect(hosts.length).toBeGreaterThanOrEqual(60);
+});
+
+function readLimits(): string {
+  return spawnSync("cat", [`/proc/${process.pid}/limits`], { encoding: "utf8" }).stdout;
+}

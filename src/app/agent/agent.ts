@@ -1,4 +1,5 @@
 import { VerbatimError } from "../../core/errors/index.ts";
+import { elapsedSince } from "../../core/time.ts";
 import type { ViewOutcome } from "../../rooms/catalytic/index.ts";
 import { type AgentAttempt, type AgentState, AT_WORK } from "../../rooms/workflow/index.ts";
 import { composeFeedback, NOTHING_SAID, writeFeedback } from "./again/feedback.ts";
@@ -85,7 +86,7 @@ export async function runAttempts(
       prepared = { ...(await beginAgain(outside, record, request, first.keep, "candidate")), feedback };
     }
   } finally {
-    record.save({ duration_ms: before + outside.clock.now() - begun });
+    record.save({ duration_ms: before + elapsedSince(outside.clock, begun) });
   }
   return toSummary(record);
 }

@@ -104,8 +104,10 @@ export function describeFailure({ run, command_ms }: ViewOutcome): {
   }
 }
 
+const GUARD_LOST = "GUARD_LOST";
+
 /** Errors that may come when the agent is at work already. */
-const LATE: ReadonlySet<string> = new Set(["INTERNAL", "INTERRUPTED", "DISK_FULL"]);
+const LATE: ReadonlySet<string> = new Set(["INTERNAL", "INTERRUPTED", "DISK_FULL", GUARD_LOST]);
 
 /** What became of a run that ended with an error: the agent never began, or Verbatim broke off. */
 export function describeBreak(
@@ -116,7 +118,14 @@ export function describeBreak(
   const what = isVerbatimError(thrown) ? (isGuard(thrown) ? "" : `${thrown.code}: `) + thrown.message : String(thrown);
   return isEarly
     ? { outcome: "not_started", reason: `the agent could not be started: ${what}${seeDoctor(thrown)}` }
-    : { outcome: "interrupted", reason: `Verbatim stopped: ${what}` };
+    : {
+        outcome: "interrupted",
+        reason: isLost(thrown) ? "the guard around it was killed" : `Verbatim stopped: ${what}`,
+      };
+}
+
+function isLost(thrown: unknown): boolean {
+  return isVerbatimError(thrown) && thrown.code === GUARD_LOST;
 }
 
 /** Where to look when it is the machine that does not let an agent start. */

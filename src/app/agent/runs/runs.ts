@@ -1,5 +1,6 @@
 import type { Caps } from "../../../core/contracts/caps.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
+import { elapsedSince } from "../../../core/time.ts";
 import type { GuardRequest } from "../../../rooms/catalytic/index.ts";
 import { AgentRecord, isInTheMiddle, Run, undoAgentRun } from "../../../rooms/workflow/index.ts";
 import { readCandidate } from "../capture/candidate.ts";
@@ -141,7 +142,7 @@ async function verifyRun(outside: AgentPorts, run: Run, again: VerifyAgain): Pro
       const base = { tree: made.candidate.base.tree, objects: run.objects(), commit: made.candidate.base.commit };
       await judge(outside, session, record, made, { base, ignored: null, locked: false });
     } finally {
-      record.save({ duration_ms: now.duration_ms + outside.clock.now() - begun });
+      record.save({ duration_ms: now.duration_ms + elapsedSince(outside.clock, begun) });
     }
     return toSummary(record);
   });

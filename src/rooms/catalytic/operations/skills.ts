@@ -2,6 +2,7 @@ import { decodeUtf8, type JsonObject } from "../../../core/canonical/index.ts";
 import { GUARD_FACTS, type GuardName } from "../../../core/contracts/guards.ts";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import { toHex } from "../../../core/hex.ts";
+import { elapsedSince } from "../../../core/time.ts";
 import { SKILLS_STREAM } from "../contracts/constants.ts";
 import { CATALYTIC_RECORDS } from "../contracts/records.ts";
 import { commandEnv, declareRun, effectiveEnv, readPolicy } from "../declare/declare.ts";
@@ -176,7 +177,7 @@ async function execute(ports: RoomPorts, jobspec: JobSpec, guard: GuardName, wat
     const ending = await running.ended.finally(stop);
     await running.release();
     const violations: readonly Violation[] = watched ? (await watch.end()).violations : [];
-    return { ending, violations, duration: ports.clock.now() - begun, interrupted_by };
+    return { ending, violations, duration: elapsedSince(ports.clock, begun), interrupted_by };
   } finally {
     await ports.disk.discard(work);
   }

@@ -1,7 +1,7 @@
 import { formatCanonical, sortedUnique } from "../../../core/canonical/index.ts";
 import { GUARD_FACTS } from "../../../core/contracts/guards.ts";
 import { isVerbatimError, type VerbatimError } from "../../../core/errors/index.ts";
-import { formatTime } from "../../../core/time.ts";
+import { elapsedSince, formatTime } from "../../../core/time.ts";
 import { isRefusalCode } from "../contracts/constants.ts";
 import { hashEnv } from "../declare/declare.ts";
 import { readRefusals } from "../guard/refusals.ts";
@@ -154,7 +154,7 @@ export class RunExecution {
       quarantined: proved.quarantined,
       violations,
       proof_hash: proof.proof_hash,
-      duration_ms: ports.clock.now() - begun,
+      duration_ms: elapsedSince(ports.clock, begun),
       message: ending.message,
       next_step: ending.next_step,
       memo_hit: memo.hit !== null,
@@ -246,7 +246,7 @@ export class RunExecution {
         for (const signal of this.#signals) this.#running.interrupt(signal);
         this.#launcher = view?.launcherOf(this.#running.launcher) ?? this.#running.launcher;
         command = { executed: true, ...(await this.#running.ended) };
-        this.commandMs = ports.clock.now() - started;
+        this.commandMs = elapsedSince(ports.clock, started);
       } catch (thrown) {
         if (!isVerbatimError(thrown) || thrown.code !== "GUARD_START_FAILED") throw thrown;
         failure = thrown;

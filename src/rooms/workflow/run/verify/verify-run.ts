@@ -1,4 +1,5 @@
 import { codePointLength, concatBytes, encodeUtf8 } from "../../../../core/canonical/index.ts";
+import { elapsedSince } from "../../../../core/time.ts";
 import type { Plan } from "../../artifacts/plan.ts";
 import type { VerifyCommand, VerifyFailure } from "../../artifacts/verify-report.ts";
 import { formatArgv } from "../../dispatch/argv-template.ts";
@@ -94,7 +95,7 @@ async function closeGate(
   if (isBuiltInGate(gate)) {
     const begun = run.ports.clock.now();
     const failures = await runBuiltInGate(gate, run, plan, copy, present);
-    const duration_ms = run.ports.clock.now() - begun;
+    const duration_ms = elapsedSince(run.ports.clock, begun);
     found.failures.push(...failures);
     found.commands.push({ cmd: `verbatim:${gate}`, exit_code: failures.length === 0 ? 0 : 1, gate, duration_ms });
   } else if (findCommands(run, gate) === null) {
