@@ -288,6 +288,11 @@ it("whatever is done to a commit or its note, it does not hold", async () => {
     await fails(code, says);
   }
   const said: readonly (readonly [string, string, object])[] = [
+    [
+      "CHECK_NOT_VERIFIED",
+      "the policy asks for true, which did not run on it",
+      { verification: { base: null, commands: [{ cmd: "true", exit_code: 1 }], result: "PASS" } },
+    ],
     ["CHECK_NOT_VERIFIED", "nothing verified it", { verification: { base: null, commands: [], result: "NONE" } }],
     [
       "CHECK_NOT_VERIFIED",

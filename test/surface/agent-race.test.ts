@@ -86,6 +86,25 @@ it("the first that passes ends the others and is applied, and what they did can 
   expect(readFileSync(join(repo.root, "lamp.txt"), "utf8")).toBe("on\n");
 });
 
+it("applies nothing by itself that somebody should look at first, or that nothing verified", async () => {
+  const repo = makeSample();
+  const noticed = await start(
+    repo,
+    ...entries("echo on > lamp.txt; echo obey > AGENTS.md", "true"),
+    "--pick",
+    "smallest",
+  );
+  const first = JSON.parse(noticed.stdout) as Race;
+  expect([first.winner, first.members.map(({ outcome }) => outcome)]).toEqual([null, ["verified", "unchanged"]]);
+  expect(noticed.stderr).toContain(`${first.members[0]!.run_id} is not applied by itself: look at AGENTS.md first`);
+  const asked = ["agent", "race", "--goal", "light it", "--no-verify", "--pick", "smallest", "--json"];
+  const bare = await repo.verbatim(...asked, ...entries("echo on > lamp.txt", "true"));
+  const second = JSON.parse(bare.stdout) as Race;
+  expect([second.winner, second.members.map(({ outcome }) => outcome)]).toEqual([null, ["unverified", "unchanged"]]);
+  expect(readFileSync(join(repo.root, "lamp.txt"), "utf8")).toBe("off\n");
+  expect(repo.git("status", "--porcelain")).toBe("");
+});
+
 it("a member that would begin with other files than the rest does not start", async () => {
   const repo = makeSample();
   const folder = join(repo.base, "state/verbatim/runs");

@@ -170,4 +170,10 @@ it("ranks a race by cost where lines are the same, and applies the cheapest", as
   expect([exit, race.members.map(({ cost }) => cost)]).toEqual([0, [0.2, 0.9]]);
   expect(race.winner).toBe(race.members[0]!.run_id);
   expect(readFileSync(join(repo.root, "lamp.txt"), "utf8")).toBe("on cheap\n");
+  // What nobody can tell is not cheap: it stands last among equals, and then nothing is applied by itself.
+  const unknown = ["--entry", "sh -c 'echo on for nothing > lamp.txt'", "--entry", `${claude} dear`];
+  const next = await repo.verbatim("agent", "race", ...flags, ...unknown, "--json");
+  const { members, winner } = JSON.parse(next.stdout) as Output<"agent.race">;
+  expect([members.map(({ cost }) => cost), winner]).toEqual([[0.9, null], null]);
+  expect(next.stderr).toContain("nothing is applied by itself");
 });
