@@ -81,6 +81,23 @@ describe("applying a verified patch", () => {
     expect([repository.read("src/list.js"), repository.read("src/greet.js")]).toEqual(["edited\n", greet]);
   });
 
+  it("is refused when an ignored file is where the patch creates one, and leaves that file alone", async () => {
+    const repository = new SampleRepository();
+    repositories.push(repository);
+    await repository.plan("run");
+    const made =
+      "diff --git a/src/made.js b/src/made.js\nnew file mode 100644\n--- /dev/null\n+++ b/src/made.js\n@@ -0,0 +1 @@\n+export {};\n";
+    await repository.submit("diff.patch", GOOD_PATCH + made, "run");
+    expect(await repository.call("advance", { run: "run", no_apply: true })).toMatchObject({ state: "ready" });
+    repository.write(".git/info/exclude", "made.js\n");
+    repository.write("src/made.js", "mine\n");
+    await expect(repository.call("advance", { run: "run" })).rejects.toMatchObject({
+      code: "REPO_DIRTY",
+      details: { paths: ["src/made.js"] },
+    });
+    expect([repository.read("src/made.js"), repository.read("src/greet.js")]).toEqual(["mine\n", greet]);
+  });
+
   it("is refused when the record of the gate belongs to another patch", async () => {
     const { repository, dir } = await verified();
     const before = repository.manifest();
