@@ -60,4 +60,20 @@ describe("the log of an agent run", () => {
     expect((await logs("--verify")).stdout).toBe(`${checked}$ echo oops >&2   (standard error)\noops\n`);
     expect((await logs("--json", "--raw")).stdout).toContain(Buffer.from("wrong\n").toString("base64"));
   });
+
+  it("that became too long has its beginning and its newest, in order, and says what is not kept", async () => {
+    const repo = makeAgentRepo();
+    repo.write("verbatim.config.json", JSON.stringify({ catalytic: { limits: { log_bytes: 4000 } } }));
+    repo.git("add", ".");
+    repo.git("commit", "-qm", "first");
+    const script = "i=1000; while [ $i -lt 3000 ]; do echo line $i; i=$((i+1)); done";
+    await repo.verbatim("agent", "--goal", "talk", "--no-verify", "--", "sh", "-c", script);
+    const { stdout } = await repo.verbatim("agent", "logs", "@");
+    expect(stdout.split("\n").slice(0, 2)).toEqual(["line 1000", "line 1001"]);
+    expect(stdout.endsWith("line 2998\nline 2999\n")).toBe(true);
+    // 20,000 bytes: 1,000 of the beginning, and parts of 1,500 bytes of which the newest two are there.
+    expect(stdout).toContain("\n[verbatim: 16500 bytes are not kept]\n");
+    const [before, after] = stdout.split("\n[verbatim: 16500 bytes are not kept]\n");
+    expect([before!.length, after!.length]).toEqual([1000, 2500]);
+  });
 });

@@ -7,7 +7,10 @@ export const live = {
     kept === all
       ? `${group(all)} lines, ${bytes}`
       : `Showing the last ${group(kept)} lines of ${group(all)}, ${bytes} recorded`,
-  skipped: (bytes: string) => `The first ${bytes} were skipped; the record has them.`,
+  skipped: (bytes: string) =>
+    `The first ${bytes} were skipped. The record has the beginning and the newest of what is printed.`,
+  lost: (bytes: string) => `${bytes} before this are no longer kept.`,
+  gap: (bytes: number) => `\n[verbatim: ${bytes} bytes are not kept]\n`,
   latest: "Jump to latest",
   ended: "The agent has ended.",
   touched: (files: number) => `${count(files, "file", "files")} touched`,

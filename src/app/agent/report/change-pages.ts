@@ -3,6 +3,7 @@ import { type FINDINGS, VerbatimError } from "../../../core/errors/index.ts";
 import { AgentRecord, type Run } from "../../../rooms/workflow/index.ts";
 import { hidesCharacters } from "../capture/hidden-characters.ts";
 import { fileDiff, readDiff } from "./diff.ts";
+import { sayFinding } from "./explain-gates.ts";
 
 const { hunks, mode, ...whole } = fileDiff.shape;
 const { text, parts, ...extent } = hunks.element.shape;
@@ -175,8 +176,8 @@ export function listFindings(
   const add = (path: string, one: ChangedFile["findings"][number]) =>
     found.set(path, [...(found.get(path) ?? []), one]);
   if (record === null || c === null) return found;
-  for (const { path, code, says, line: at } of record.gate(c)?.findings ?? []) {
-    if (path !== null) add(path, { code, says, line: at });
+  for (const finding of record.gate(c)?.findings ?? []) {
+    if (finding.path !== null) add(finding.path, { code: finding.code, says: sayFinding(finding), line: finding.line });
   }
   for (const { path, rule, says } of record.candidate(c)?.notices ?? []) add(path, { code: rule, says, line: null });
   return found;

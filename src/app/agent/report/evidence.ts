@@ -2,7 +2,7 @@ import { z } from "zod";
 import { isJsonObject, type JsonObject, parseJson } from "../../../core/canonical/index.ts";
 import type { LedgerReader } from "../../../core/ports.ts";
 import { AGENT_STATES, type AgentRecord, type Run, toName } from "../../../rooms/workflow/index.ts";
-import { outputFile } from "../work/output-log.ts";
+import { listOutputFiles } from "../work/recorded-output.ts";
 
 /** One entry of the run's stream in the ledger. */
 export const timelineEntry = z.strictObject({
@@ -116,8 +116,8 @@ export function listEvidence(record: AgentRecord | null, timeline: readonly Time
   const ended = indexOf(timeline, ["AGENT_ATTEMPT_ENDED"], "attempt", n);
   if (n > 0) {
     add("agent", "attempt", `agent/attempts/${toName(n)}/attempt.json`, ended);
-    add("agent", "output", outputFile(n, "stdout"), null);
-    add("agent", "errors", outputFile(n, "stderr"), null);
+    for (const file of listOutputFiles(run, n, "stdout")) add("agent", "output", file, null);
+    for (const file of listOutputFiles(run, n, "stderr")) add("agent", "errors", file, null);
   }
   const { candidate: c, verification: v, landing: l } = now;
   if (c !== null) {

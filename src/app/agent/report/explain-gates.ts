@@ -5,7 +5,7 @@ import { count, type ExplainLine, type ExplainPart, formatDuration } from "./exp
 const MOST_LINES = 8;
 
 /** What policy, scope and git say about the change. */
-export function explainPolicy({ gate }: AgentSummary): ExplainPart | null {
+export function explainPolicy({ gate }: AgentSummary, typed: boolean): ExplainPart | null {
   if (gate === null) return null;
   if (gate.verdict === "accept") {
     const clean = "no protected path, no secret in what was added";
@@ -14,23 +14,33 @@ export function explainPolicy({ gate }: AgentSummary): ExplainPart | null {
     return { part: "policy", mark: "good", says, lines: [] };
   }
   const lines = gate.findings.slice(0, MOST_LINES).map((finding): ExplainLine => {
-    return { mark: "bad", says: describeFinding(finding) };
+    return { mark: "bad", says: describeFinding(finding, typed) };
   });
   const rest = gate.findings.length - lines.length;
   if (rest > 0) lines.push({ mark: "bad", says: `and ${count(rest, "more finding")}` });
   return { part: "policy", mark: "bad", says: count(gate.findings.length, "problem"), lines };
 }
 
+type Finding = NonNullable<AgentSummary["gate"]>["findings"][number];
+
 /** What is wrong and what helps; runs of earlier versions have only names for it. */
-function describeFinding({
-  code,
-  rule,
-  path,
-  says,
-  fix,
-}: NonNullable<AgentSummary["gate"]>["findings"][number]): string {
+function describeFinding(finding: Finding, typed: boolean): string {
+  const { code, rule, path, says, fix } = finding;
   if (says === "") return `${code} ${rule}${path === null ? "" : ` at ${path}`}`;
-  return fix === "" ? says : `${says}. ${fix}`;
+  const [what, how] = typed ? [says, fix] : [sayFinding(finding), FLAG.test(fix) ? "" : fix];
+  return how === "" ? what : `${what}. ${how}`;
+}
+
+const FLAG = /(?:^|\s)--[a-z]/;
+const SCOPES: Readonly<Record<string, string>> = {
+  scope_deny: "this run may not touch it",
+  scope_allow: "it is outside of what this run may touch",
+};
+
+/** What a gate found, for whoever did not type a flag. */
+export function sayFinding({ rule, path, says }: Pick<Finding, "rule" | "path" | "says">): string {
+  const why = SCOPES[rule];
+  return why === undefined || path === null ? says : `${path}: ${why}`;
 }
 
 /** What is said of a change that nobody verified on the tree it went into, because somebody did without; else null. */

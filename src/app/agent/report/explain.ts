@@ -73,10 +73,10 @@ export function explainRun(run: AgentSummary, typed = true, whole = false): Expl
     explainAgent(run, typed, whole),
     explainBase(run),
     explainChange(run, typed),
-    explainPolicy(run),
+    explainPolicy(run, typed),
     explainVerify(run, typed),
     explainTree(run),
-    explainNetwork(run.network),
+    explainNetwork(run.network, typed),
     explainShown(run),
     run.kept.length === 0
       ? null

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { dropControls } from "../../../core/text/index.ts";
 import { AgentRecord, AT_WORK, type Run, toName } from "../../../rooms/workflow/index.ts";
 import type { AgentPorts } from "../ports.ts";
-import { outputFile } from "../work/output-log.ts";
+import { type RecordedRange, readRecorded } from "../work/recorded-output.ts";
 import type { AgentSummary } from "./agent-summary.ts";
 import { readSummary } from "./read-summary.ts";
 
@@ -58,43 +58,49 @@ function isAtWork(summary: AgentSummary | null): boolean {
 }
 
 function readNow(outside: AgentPorts, run: Run, { verify, raw, from }: LogsRequest, isOver: boolean): AgentLogs {
-  const [out, err] = findFiles(run, verify);
-  const output = readPart(outside, run, out, from.output, raw, isOver);
-  const errors = readPart(outside, run, err, from.errors, raw, isOver);
+  const read = (stream: "stdout" | "stderr", at: number) =>
+    toPart(readStream(outside, run, verify, stream, at), at, raw, isOver);
+  const [output, errors] = [read("stdout", from.output), read("stderr", from.errors)];
   const ended = isOver && output.isWhole && errors.isWhole;
   const part = ({ text, next }: typeof output) => ({ text, next });
   return { run_id: run.id, of: verify ? "verify" : "agent", ended, output: part(output), errors: part(errors) };
 }
 
-function findFiles(run: Run, verify: boolean): readonly [string | null, string | null] {
-  const record = AgentRecord.load(run);
-  // The first generation kept its verification in the logs of the workflow run.
-  if (record === null) return verify ? ["logs/verify.stdout.log", "logs/verify.stderr.log"] : [null, null];
-  const { attempts, verifications } = record.now;
-  if (verify) {
-    const folder = `agent/verifications/${toName(verifications)}`;
-    return verifications === 0 ? [null, null] : [`${folder}/stdout.log`, `${folder}/stderr.log`];
-  }
-  return attempts === 0 ? [null, null] : [outputFile(attempts, "stdout"), outputFile(attempts, "stderr")];
-}
-
-function readPart(
+/** Bytes of a stream of the newest attempt or verification from a place on; null: there is none. */
+function readStream(
   outside: AgentPorts,
   run: Run,
-  file: string | null,
+  verify: boolean,
+  stream: "stdout" | "stderr",
+  from: number,
+): RecordedRange | null {
+  const record = AgentRecord.load(run);
+  const plain = (file: string): RecordedRange | null => {
+    const found = outside.readPart(run.folder.dir, file, from, MOST);
+    return found === null ? null : { ...found, first: from };
+  };
+  // The first generation kept its verification in the logs of the workflow run.
+  if (record === null) return verify ? plain(`logs/verify.${stream}.log`) : null;
+  const { attempts, verifications } = record.now;
+  if (verify) return verifications === 0 ? null : plain(`agent/verifications/${toName(verifications)}/${stream}.log`);
+  return attempts === 0 ? null : readRecorded(outside, run, attempts, stream, from, MOST);
+}
+
+function toPart(
+  found: RecordedRange | null,
   from: number,
   raw: boolean,
   isOver: boolean,
 ): { readonly text: string; readonly next: number; readonly isWhole: boolean } {
-  const found = file === null ? null : outside.readPart(run.folder.dir, file, from, MOST);
   if (found === null) return { text: "", next: from, isWhole: true };
-  const { bytes, size } = found;
-  const isLast = from + bytes.length >= size;
-  if (raw) return { text: bytes.toString("base64"), next: from + bytes.length, isWhole: isLast };
+  const { bytes, first, size } = found;
+  const isLast = first + bytes.length >= size;
+  if (raw) return { text: bytes.toString("base64"), next: first + bytes.length, isWhole: isLast };
   // A character or a control sequence that is not complete yet is left for the next time.
   const cut = isLast && isOver ? bytes.length : findCut(bytes);
-  const text = removeControls(bytes.subarray(0, cut).toString("utf8"));
-  return { text, next: from + cut, isWhole: isLast && cut === bytes.length };
+  const left = first > from ? `\n[verbatim: ${first - from} bytes are not kept]\n` : "";
+  const text = left + removeControls(bytes.subarray(0, cut).toString("utf8"));
+  return { text, next: first + cut, isWhole: isLast && cut === bytes.length };
 }
 
 const ESCAPE = 0x1b;

@@ -6,7 +6,7 @@ import { isRepoPath, showPath } from "../../../core/paths/index.ts";
 import { readPieces, readWholeFile } from "../../../rooms/catalytic/index.ts";
 import { AgentRecord, AT_WORK, type Run, toName } from "../../../rooms/workflow/index.ts";
 import type { AgentPorts } from "../ports.ts";
-import { outputFile } from "../work/output-log.ts";
+import { type RecordedRange, readRecorded } from "../work/recorded-output.ts";
 import { readSummary } from "./read-summary.ts";
 
 /** As much as one answer holds. */
@@ -17,7 +17,7 @@ export const RECORDED = ["output", "errors", "verify", "verify_errors"] as const
 
 export const recordedBytes = z.strictObject({
   base64: z.string(),
-  first: z.int().describe("Where these bytes begin in the recorded file."),
+  first: z.int().describe("Where these bytes begin; later than was asked for where those are no longer kept."),
   next: z.int().describe("Where to go on reading."),
   size: z.int().describe("Bytes of the whole file as it is now."),
   ended: z.boolean().describe("Nothing more will come, and everything was given."),
@@ -38,11 +38,9 @@ export async function readOutput(outside: AgentPorts, run: Run, request: OutputR
     // The state is asked first: what is printed after it may be missed otherwise.
     const summary = readSummary(outside, run);
     const isOver = summary === null || !AT_WORK.includes(summary.outcome);
-    const file = findOutput(run, request);
-    const found = file === null ? null : outside.readPart(run.folder.dir, file, request.from, MOST);
-    const bytes = found?.bytes ?? Buffer.alloc(0);
-    const size = found?.size ?? 0;
-    const first = Math.min(request.from, size);
+    const found = readPrinted(outside, run, request);
+    const { bytes, size } = found ?? { bytes: Buffer.alloc(0), size: 0 };
+    const first = found?.first ?? 0;
     const next = first + bytes.length;
     const ended = isOver && next >= size;
     if (bytes.length > 0 || isOver || signal.aborted || outside.clock.now() >= until) {
@@ -52,16 +50,22 @@ export async function readOutput(outside: AgentPorts, run: Run, request: OutputR
   }
 }
 
-function findOutput(run: Run, { of, n }: OutputRequest): string | null {
+/** Bytes of what is asked for, where they begin, and how many there are; null: nothing was printed. */
+function readPrinted(outside: AgentPorts, run: Run, { of, n, from }: OutputRequest): RecordedRange | null {
   const record = AgentRecord.load(run);
   const isVerify = of === "verify" || of === "verify_errors";
-  if (record === null) {
-    return isVerify ? `logs/verify.${of === "verify" ? "stdout" : "stderr"}.log` : null;
-  }
+  const name = of === "verify" || of === "output" ? "stdout" : "stderr";
+  if (record === null) return isVerify ? readFrom(outside, run, `logs/verify.${name}.log`, from) : null;
   const number = n ?? (isVerify ? record.now.verifications : record.now.attempts);
   if (number === 0) return null;
-  if (isVerify) return `agent/verifications/${toName(number)}/${of === "verify" ? "stdout" : "stderr"}.log`;
-  return outputFile(number, of === "output" ? "stdout" : "stderr");
+  return isVerify
+    ? readFrom(outside, run, `agent/verifications/${toName(number)}/${name}.log`, from)
+    : readRecorded(outside, run, number, name, from, MOST);
+}
+
+function readFrom(outside: AgentPorts, run: Run, file: string, from: number): RecordedRange | null {
+  const found = outside.readPart(run.folder.dir, file, from, MOST);
+  return found === null ? null : { ...found, first: Math.min(from, found.size) };
 }
 
 /** The files of a run that may be read from outside, by name: whatever else lies in its folder is nobody's business. */
@@ -70,7 +74,7 @@ const OPEN_FILES: readonly RegExp[] = [
   /^(?:artifacts|reviews|logs|outbox)\/(?:iterations\/[0-9]+\/)?[\w.-]+$/,
   /^agent\/(?:run|summary)\.json$/,
   /^agent\/captured\.patch$/,
-  /^agent\/attempts\/[0-9]+\/(?:attempt\.json|output\.log|errors\.log)$/,
+  /^agent\/attempts\/[0-9]+\/(?:attempt\.json|(?:output|errors)(?:\.[0-9]+)?\.log)$/,
   /^agent\/candidates\/[0-9]+\/(?:candidate\.json|diff\.patch|carried\.json|gate\.json)$/,
   /^agent\/verifications\/[0-9]+\/(?:report\.json|stdout\.log|stderr\.log)$/,
   /^agent\/landings\/[0-9]+\/(?:plan|result)\.json$/,

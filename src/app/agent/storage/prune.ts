@@ -135,7 +135,7 @@ async function choose(outside: AgentPorts, ports: WorkflowPorts, retention: Rete
 
 /** Files of a run that nobody needs to land it, as their paths begin or end. */
 const DROPPED: readonly RegExp[] = [
-  /^agent\/attempts\/[0-9]+\/(?:output\.log|errors\.log|network\.jsonl|stdin|transcript\/.*|home\/.*)$/,
+  /^agent\/attempts\/[0-9]+\/(?:(?:output|errors)(?:\.[0-9]+)?\.log|network\.jsonl|stdin|transcript\/.*|home\/.*)$/,
   /^agent\/verifications\/[0-9]+\/(?:stdout|stderr)\.log$/,
   /^agent\/layer\//,
   /^agent\/supervisor\.log$/,

@@ -77,7 +77,7 @@ const MOST_HOSTS = 3;
 const MOST_HINTS = 5;
 
 /** `14 connections to api.anthropic.com; 1 refused: telemetry.example:443` */
-export function explainNetwork(network: NetworkPart | null): ExplainPart | null {
+export function explainNetwork(network: NetworkPart | null, typed = true): ExplainPart | null {
   if (network === null || network.mode === "inherit") return null;
   if (network.mode === "none") {
     return { part: "network", mark: null, says: "the agent had no network", lines: [] };
@@ -92,7 +92,8 @@ export function explainNetwork(network: NetworkPart | null): ExplainPart | null 
   const tell = (number: number, how: string, all: NetworkPart["connections"]) =>
     number === 0 ? "" : `; ${number} ${how}: ${listHosts(all.map((one) => formatPlace(one, false)))}`;
   const not = `${tell(refused - unreached, "refused", denied)}${tell(unreached, "not reached", failed)}`;
-  const lines: ExplainLine[] = [...new Set(denied.flatMap(toHint))].slice(0, MOST_HINTS).map((flag) => ({
+  const hints = typed ? [...new Set(denied.flatMap(toHint))] : [];
+  const lines: ExplainLine[] = hints.slice(0, MOST_HINTS).map((flag) => ({
     mark: null,
     says: `allow it: ${flag}`,
   }));

@@ -3,7 +3,7 @@ import { AGENT_STATES, type AgentRecord } from "../../../rooms/workflow/index.ts
 import type { AgentPorts } from "../ports.ts";
 import { removeControls } from "../report/logs.ts";
 import { readSpent } from "../usage/spending.ts";
-import { outputFile } from "./output-log.ts";
+import { readRecorded } from "./recorded-output.ts";
 
 const TAIL = 4096;
 const WIDEST_LINE = 120;
@@ -29,9 +29,9 @@ export function readLive(outside: AgentPorts, record: AgentRecord): z.infer<type
 
 export function readLastLine(outside: AgentPorts, { run, now }: AgentRecord): string {
   if (now.attempts === 0) return "";
-  const file = outputFile(now.attempts, "stdout");
-  const size = outside.readPart(run.folder.dir, file, 0, 0)?.size ?? 0;
-  const tail = outside.readPart(run.folder.dir, file, Math.max(0, size - TAIL), TAIL);
+  const read = (from: number) => readRecorded(outside, run, now.attempts, "stdout", from, TAIL);
+  const size = read(Number.MAX_SAFE_INTEGER)?.size ?? 0;
+  const tail = read(Math.max(0, size - TAIL));
   const lines = tail === null ? [] : removeControls(tail.bytes.toString("utf8")).split("\n");
   const last = lines.map((line) => line.trim()).findLast((line) => line !== "") ?? "";
   return [...last].slice(0, WIDEST_LINE).join("");

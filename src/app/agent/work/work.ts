@@ -1,4 +1,3 @@
-import { copyFileSync, existsSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import { encodeUtf8, hashCanonical, sortedByCodePoint, sortedUnique, toJson } from "../../../core/canonical/index.ts";
 import type { HeldBy } from "../../../core/contracts/caps.ts";
@@ -28,7 +27,8 @@ import { beginSpending, keepSessions, keepUsage, toMoneyFacts } from "../usage/a
 import { readSpent, readSpentMicro, type Spending, withSpending } from "../usage/spending.ts";
 import { withTerminal } from "./agent-terminal.ts";
 import { type LoginOutcome, withLoginFiles } from "./login-files.ts";
-import { outputFile, withOutputLog } from "./output-log.ts";
+import { withOutputLog } from "./output-log.ts";
+import { takeRecorded } from "./recorded-output.ts";
 import { findSecrets, redactWith } from "./redact.ts";
 
 /** What of its own run an agent may read; the folder of the hooks' spool is kept. */
@@ -313,7 +313,6 @@ function keepOutput({ run }: AgentRecord, { n, proof }: AgentAttempt): void {
     ["STDOUT.log", "stdout"],
     ["STDERR.log", "stderr"],
   ] as const) {
-    const place = join(proof.directory, from);
-    if (existsSync(place)) copyFileSync(place, join(run.folder.dir, outputFile(n, stream)));
+    takeRecorded(run, n, stream, join(proof.directory, from));
   }
 }

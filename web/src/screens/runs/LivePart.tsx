@@ -78,7 +78,7 @@ function Now({ report }: { readonly report: Report }): ReactNode {
   );
 }
 
-/** The recorded file as it is so far, with every byte that the screen leaves out. */
+/** Everything that is recorded so far, with every byte that the screen leaves out. */
 function Save({ run, attempt }: { readonly run: string; readonly attempt: number }): ReactNode {
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<unknown>(null);
@@ -86,9 +86,7 @@ function Save({ run, attempt }: { readonly run: string; readonly attempt: number
     setBusy(true);
     setProblem(null);
     try {
-      const file = `agent/attempts/${String(attempt).padStart(2, "0")}/output.log`;
-      const response = await askBytes(`/runs/${encodeURIComponent(run)}/files/${file}`);
-      saveBytes(await response.arrayBuffer(), `${run}-output.log`);
+      saveBytes(await readAll(run, attempt), `${run}-output.log`);
     } catch (thrown) {
       setProblem(thrown);
     } finally {
@@ -105,4 +103,18 @@ function Save({ run, attempt }: { readonly run: string; readonly attempt: number
       {problem === null ? null : <Failure thrown={problem} />}
     </>
   );
+}
+
+/** What was printed, in order; where something is no longer kept, a line says how much. */
+async function readAll(run: string, attempt: number): Promise<ArrayBuffer> {
+  const parts: BlobPart[] = [];
+  for (let from = 0; ; ) {
+    const answer = await askBytes(`/runs/${encodeURIComponent(run)}/output?of=output&n=${attempt}&from=${from}`);
+    const number = (name: string) => Number(answer.headers.get(name) ?? "0");
+    const [first, next, size] = [number("verbatim-first"), number("verbatim-next"), number("verbatim-size")];
+    if (first > from) parts.push(said.gap(first - from));
+    parts.push(await answer.arrayBuffer());
+    if (next <= from || next >= size) return await new Blob(parts).arrayBuffer();
+    from = next;
+  }
 }

@@ -55,6 +55,7 @@ export function Terminal({ run }: { readonly run: string }): ReactNode {
           {said.lines(total, total + (view?.gone ?? 0), formatBytes(now?.size ?? 0))}
         </span>
         {now !== null && now.skipped > 0 ? <span>{said.skipped(formatBytes(now.skipped))}</span> : null}
+        {now !== null && now.lost > 0 ? <span>{said.lost(formatBytes(now.lost))}</span> : null}
         <Button kind="quiet" onPress={read}>
           {words.run.readLast}
         </Button>

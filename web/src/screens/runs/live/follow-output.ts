@@ -16,6 +16,8 @@ export interface Followed {
   readonly size: number;
   readonly ended: boolean;
   readonly skipped: number;
+  /** Bytes that were printed before what is shown, and that the record no longer has. */
+  readonly lost: number;
   readonly problem: unknown;
 }
 
@@ -25,7 +27,7 @@ export class OutputFollower {
   readonly #tell: (now: Followed) => void;
   readonly #stop = new AbortController();
   readonly #worker: Worker;
-  #now: Followed = { view: null, size: 0, ended: false, skipped: 0, problem: null };
+  #now: Followed = { view: null, size: 0, ended: false, skipped: 0, lost: 0, problem: null };
   #looking: { readonly from: number | null; readonly rows: number } = { from: null, rows: 60 };
   #frame = 0;
   #isAsked = false;
@@ -87,6 +89,7 @@ export class OutputFollower {
         const answer = await askBytes(path, signal);
         const number = (name: string) => Number(answer.headers.get(name) ?? "0");
         const [size, next] = [number("verbatim-size"), number("verbatim-next")];
+        const first = number("verbatim-first");
         const ended = answer.headers.get("verbatim-ended") === "true";
         const bytes = await answer.arrayBuffer();
         this.#set({ size, ended, problem: null });
@@ -96,6 +99,8 @@ export class OutputFollower {
           this.#set({ skipped: from });
           continue;
         }
+        // Between the beginning of something too long and its newest nothing is kept.
+        if (first > from) this.#set({ lost: this.#now.lost + first - from });
         from = next;
         if (bytes.byteLength > 0) await this.#write(bytes);
         if (ended && next >= size) return;
