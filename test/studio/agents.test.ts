@@ -149,6 +149,35 @@ it("offers only what was allowed to whoever came with the token, and takes one o
   await aligned.getByText("same in 2").first().waitFor();
   expect(await aligned.locator("td[data-kind=added]").allTextContents()).toEqual(["on", "on"]);
   await clean(page);
+  // On a phone one run at a time, the next by a swipe or by its name.
+  await page.setViewportSize({ width: 390, height: 860 });
+  const one = page.getByRole("combobox", { name: "Run that is shown" });
+  const [first, second] = await one.locator("option").allTextContents();
+  const swipe = (from: number, to: number) =>
+    aligned.evaluate(
+      (part, [start, end]) => {
+        const send = (type: string, x: number) => {
+          const Make = globalThis as unknown as {
+            Touch: new (given: object) => object;
+            TouchEvent: new (name: string, given: object) => object;
+          };
+          const target = part as unknown as { dispatchEvent(event: object): boolean };
+          const touch = new Make.Touch({ identifier: 1, target, clientX: x, clientY: 400 });
+          const touches = type === "touchend" ? [] : [touch];
+          target.dispatchEvent(new Make.TouchEvent(type, { bubbles: true, touches, changedTouches: [touch] }));
+        };
+        send("touchstart", start!);
+        send("touchend", end!);
+      },
+      [from, to],
+    );
+  const shown = () => one.locator("option:checked").textContent();
+  await swipe(300, 100);
+  await expect.poll(shown).toBe(second);
+  await swipe(300, 100);
+  await swipe(100, 300);
+  await expect.poll(shown).toBe(first);
+  await page.setViewportSize({ width: 1280, height: 860 });
   await page.getByRole("button", { name: "Take this one" }).first().click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel(/Discard the other 1 run afterwards/).check();

@@ -1,4 +1,5 @@
 // The flow that the Studio is judged by: a person reads a finished run and decides, in a real browser, over real runs.
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { unzipSync } from "fflate";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -213,6 +214,74 @@ describe("a finished run", () => {
       .waitFor();
     await page.getByRole("link", { name: "Verify" }).click();
     await page.getByText("ended with 1").waitFor();
+    expect(watched.problems).toEqual([]);
+    await window.close();
+  });
+
+  it("has its checks beside the change and its record as documents, each with an address", async () => {
+    const { window, watched, page } = await enter(bench, server, `/runs/${runs["rejected"]}`);
+    await page.getByRole("row", { name: /added/ }).first().waitFor();
+    // Where there is no room for a third column it is a sheet, which Back closes.
+    await page.getByRole("button", { name: "Checks", exact: true }).click();
+    const sheet = page.getByRole("dialog", { name: "Checks of this run" });
+    await sheet.getByRole("link", { name: "Gates" }).click();
+    await sheet.getByText("it changes infra/deploy.yml, which this run may not touch").waitFor();
+    await sheet.getByRole("link", { name: "Network and secrets" }).click();
+    await sheet.getByText("It could use the network; what it sent is not recorded.").waitFor();
+    await sheet.getByText("The gates found no secret in what was added.").waitFor();
+    await sheet.getByRole("link", { name: "Hooks" }).click();
+    await sheet.getByText("It reported no action.").waitFor();
+    expect(page.url()).toContain("panel=hooks");
+    await page.goBack();
+    await sheet.waitFor({ state: "detached" });
+    await page.keyboard.press("o");
+    await sheet.getByRole("heading", { name: "Your tree" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.setViewportSize({ width: 1600, height: 860 });
+    const beside = page.getByRole("complementary", { name: "What this rests on" });
+    await beside.getByRole("link", { name: "Gates" }).click();
+    await beside.getByRole("link", { name: "infra/deploy.yml" }).click();
+    await page.waitForURL(/file=infra%2Fdeploy\.yml/);
+    // The record: a list, a document with its hash and a part of it by address, and no other file.
+    await page.getByRole("link", { name: "Record", exact: true }).click();
+    await page.getByRole("link", { name: "agent/candidates/01/diff.patch" }).click();
+    const kept = page.getByRole("article");
+    const bytes = (await kept.locator("pre").textContent())!;
+    expect(bytes).toContain("+x\n");
+    await kept.getByText(createHash("sha256").update(bytes).digest("hex")).waitFor();
+    await page.goto(`${server.base}/runs/${runs["rejected"]}/files/agent/candidates/01/diff.patch?at=11`);
+    await kept.getByText(`Bytes 11 to ${bytes.length} of ${bytes.length}`).waitFor();
+    expect(await kept.locator("pre").textContent()).toBe(bytes.slice(11));
+    await travel(page, `/runs/${runs["rejected"]}/files/agent/run.lock`, "main article p");
+    await page.getByText("The record of this run has no such file.").waitFor();
+    // A link to a line of a file of the change leads into the change.
+    await page.goto(`${server.base}/runs/${runs["rejected"]}/files/infra/deploy.yml?line=2`);
+    await page.locator("[data-chosen=true][data-type=line]").waitFor();
+    expect(page.url()).toMatch(/review\?file=infra%2Fdeploy\.yml&line=2$/);
+    expect(watched.problems).toEqual([]);
+    await window.close();
+  });
+
+  it("is a report on paper: the verdict, sentences with hashes, findings and lines with their signs, and nothing to press", async () => {
+    const { window, watched, page } = await enter(bench, server, `/runs/${runs["space"]}/report`);
+    await page.getByRole("heading", { name: "src/clock.mjs" }).waitFor();
+    await page.emulateMedia({ media: "print" });
+    const printed = await page.locator("body").innerText();
+    for (const words of [
+      "Does not pass:",
+      "The gates found nothing to refuse.",
+      "-  return at + hours",
+      "+    return at + hours",
+    ])
+      expect(printed).toContain(words);
+    expect(printed).toMatch(/[0-9a-f]{64}/);
+    expect(await page.getByRole("button").filter({ visible: true }).count()).toBe(0);
+    expect(await page.getByRole("navigation").filter({ visible: true }).count()).toBe(0);
+    const colours = await page.evaluate<string[]>(
+      "[...new Set([...document.querySelectorAll('main pre, main pre span')].map((part) => getComputedStyle(part).color))]",
+    );
+    expect(colours).toHaveLength(1);
+    expect((await page.pdf({ format: "A4" })).subarray(0, 5).toString()).toBe("%PDF-");
     expect(watched.problems).toEqual([]);
     await window.close();
   });

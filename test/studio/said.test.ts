@@ -12,6 +12,7 @@ import {
   markedDiff,
   markedHome,
   markedList,
+  markedRecord,
   markedReport,
   markedSettings,
   travel,
@@ -40,6 +41,11 @@ const SCREENS: readonly (readonly [name: string, path: string, ready: string])[]
   ["proof", "/runs/RUN/proof", "main details"],
   ["verify", "/runs/RUN/verify", "[role=log]"],
   ["timeline", "/runs/RUN/timeline", "main ol li"],
+  ["gates", "/runs/RUN/review?do=checks&panel=gates", "[role=dialog] section"],
+  ["network", "/runs/RUN/review?do=checks&panel=network", "[role=dialog] section"],
+  ["shown", "/runs/RUN/review?do=checks&panel=shown", "[role=dialog] section"],
+  ["hooks", "/runs/RUN/review?do=checks&panel=hooks", "[role=dialog] section"],
+  ["record", "/runs/RUN/files", "main section ul li"],
   ["report", "/runs/RUN/report", "main article h3"],
   ["start", "/runs/new", "[data-testid=will-run]"],
   ["compare", "/runs/compare?ids=RUN,other", "[data-testid=compared-run]"],
@@ -57,11 +63,11 @@ interface Told {
 
 function tell(prefix: string, first: number, run: string, bare: boolean): Told {
   const marks = Object.fromEntries(
-    ["home", "list", "report", "diff", "settings", "printed", "compared"].map((name, n) => [
+    ["home", "list", "report", "diff", "settings", "printed", "compared", "record"].map((name, n) => [
       name,
       new Marks(prefix, first + n * 200),
     ]),
-  ) as Record<"home" | "list" | "report" | "diff" | "settings" | "printed" | "compared", Marks>;
+  ) as Record<"home" | "list" | "report" | "diff" | "settings" | "printed" | "compared" | "record", Marks>;
   return {
     marks,
     printed: marks.printed.text(),
@@ -71,6 +77,7 @@ function tell(prefix: string, first: number, run: string, bare: boolean): Told {
       "agent.show": markedReport(marks.report, run, bare),
       "agent.diff": markedDiff(marks.diff, run, bare),
       "agent.compare": markedComparison(marks.compared, run, bare),
+      "agent.artifacts": markedRecord(marks.record, run),
       ...markedSettings(marks.settings, bare),
     },
   };
@@ -100,8 +107,8 @@ async function readAll(page: Page): Promise<string[]> {
   });
 }
 
-/** What is written in the page itself: names of keys, the sign, and what a hunk begins with. */
-const LITERALS = ["Ctrl K", "Ctrl Enter", "v", "api/openapi.json"];
+/** What is written in the page itself: names of keys, the sign, and what the widgets say to close a dialog. */
+const LITERALS = ["Ctrl K", "Ctrl Enter", "v", "api/openapi.json", "Dismiss"];
 
 /** The words of the page: every sentence without what was put into it. */
 function listWords(part: unknown): string[] {
@@ -207,7 +214,7 @@ async function readScreens(told: Told, run: string) {
 
 describe("nothing that was not said", () => {
   const first = tell("qx", 100, "qxrunqx", false);
-  const second = tell("zj", 1_600, "zjrunzj", true);
+  const second = tell("zj", 1_700, "zjrunzj", true);
 
   it.each([
     ["a whole answer", first, second, "qxrunqx"],

@@ -189,10 +189,10 @@ export function markedReport(m: Marks, run: string, bare: boolean): Report {
         stdout: m.text(false),
         stderr: m.text(false),
         profile: null,
-        withheld: [],
-        hidden: [],
+        withheld: bare ? [] : [m.text()],
+        hidden: bare ? [] : [m.text()],
         seen: [],
-        not_hidden: [],
+        not_hidden: bare ? [] : [m.text()],
         login: [],
         caps: null,
         money: null,
@@ -235,11 +235,20 @@ export function markedReport(m: Marks, run: string, bare: boolean): Report {
         commands: [command(), command()],
         failures: [],
       },
-      shown: { files: [], bytes: 0 },
-      network: null,
+      shown: bare ? { files: [], bytes: 0 } : { files: [m.text()], bytes: m.number(false) },
+      network: bare
+        ? null
+        : {
+            mode: "allow",
+            hosts: [m.text()],
+            allowed: m.number(),
+            refused: m.number(),
+            connections: [{ host: m.text(), port: m.number(), verdict: "allowed", count: m.number() }],
+            lost: true,
+          },
       kept: [],
       landing: null,
-      hooks: { reported: 0, reported_blocked: 0 },
+      hooks: bare ? { reported: 0, reported_blocked: 0 } : { reported: m.number(), reported_blocked: m.number() },
       usage: null,
     },
     explain: (["agent", "change", "tree"] as const).map((part) => ({
@@ -259,6 +268,10 @@ export function markedReport(m: Marks, run: string, bare: boolean): Report {
     comments: bare ? [] : [comment(1), comment(2)],
     timeline: [entry("preparing"), entry(null), entry("verified")],
   };
+}
+
+export function markedRecord(m: Marks, run: string): Operations["agent.artifacts"]["output"] {
+  return { run_id: run, files: [{ path: m.text(), bytes: m.number(false) }] };
 }
 
 export function markedDiff(m: Marks, run: string, bare: boolean): Operations["agent.diff"]["output"] {

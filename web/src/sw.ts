@@ -23,6 +23,8 @@ const scope = globalThis as unknown as {
 };
 
 const [version = "", ...files] = FILES.split(" ");
+/** As the server tells them apart: names of files of a record have a dot. */
+const RECORD = /^\/runs\/[^/.]+\/files\//;
 const CACHE = `verbatim-${version}`;
 
 scope.addEventListener("install", (event) => event.waitUntil(install()));
@@ -32,7 +34,8 @@ scope.addEventListener("fetch", (event) => {
   const { origin, pathname } = new URL(url);
   if (method !== "GET" || origin !== scope.location.origin || pathname.startsWith("/api")) return;
   if (pathname.startsWith("/assets/")) event.respondWith(fromCache(event.request));
-  else if (mode === "navigate" && !pathname.includes(".")) event.respondWith(page(event.request));
+  else if (mode === "navigate" && (!pathname.includes(".") || RECORD.test(pathname)))
+    event.respondWith(page(event.request));
 });
 
 async function install(): Promise<void> {

@@ -136,23 +136,16 @@ interface Opened {
   readonly viewer: string | null;
 }
 
-/** A token of a team, for which no screen here is. */
-export class NotForThisPage extends Error {}
-
-/** Exchanges the code of a link, or a token, for a session: of the workspace, or of one story. */
+/** Exchanges the code of a link, or a token, for a session: of the workspace, of somebody of its team, or of one story. */
 export async function openSession(key: { readonly code: string } | { readonly token: string }): Promise<void> {
   const { session, id, role, world_id, viewer } = await ask<Opened>("POST", "/session", key);
-  if (role === "reviewer" || role === "reader") {
-    // What cannot be used is not left open.
-    await fetch("/api/session", { method: "DELETE", headers: { authorization: `Bearer ${session}` } });
-    throw new NotForThisPage();
-  }
   const before = currentAccess();
+  const isOfTeam = role === "reviewer" || role === "reader";
   const access: Access = role === "owner" ? OWNER : { role, story: world_id, viewer };
   const isSomebodyElse = JSON.stringify(before) !== JSON.stringify(access);
   keepSession(session, id, access);
   // What is on the screen was for somebody else; nothing of it stays.
-  if (isSomebodyElse && location.pathname.startsWith("/worlds/")) location.reload();
+  if (isSomebodyElse && (isOfTeam || location.pathname.startsWith("/worlds/"))) location.reload();
   else if (isSomebodyElse) location.assign("/");
 }
 

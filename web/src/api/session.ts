@@ -8,9 +8,13 @@ const CHANNEL = "verbatim-session";
 /** How long another tab may take to answer. */
 const WAIT_MS = 250;
 
+/** Roles of a workspace, least first; each may what those before it may. */
+const ROLES = ["reader", "reviewer", "owner"] as const;
+export type Role = (typeof ROLES)[number];
+
 /** What a session is good for: the workspace, or one story as somebody in it. */
 export interface Access {
-  readonly role: "owner" | "operator" | "player" | "viewer";
+  readonly role: Role | "operator" | "player" | "viewer";
   /** The story of a world's token. */
   readonly story: string | null;
   /** As whom it reads. */
@@ -50,6 +54,11 @@ export function currentSessionId(): string {
 /** What this tab may do. It is the server that decides; the page only leaves out what would be refused. */
 export function currentAccess(): Access {
   return access;
+}
+
+/** Whether somebody may do in the workspace what takes at least this role. */
+export function isAtLeast(least: Role): boolean {
+  return ROLES.findIndex((role) => role === access.role) >= ROLES.indexOf(least);
 }
 
 function readAccess(): Access {

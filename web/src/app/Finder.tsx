@@ -8,7 +8,8 @@ import { Foreign } from "../parts/Foreign.tsx";
 import { words } from "../words/words.ts";
 import { useOfferedActs } from "./acts.ts";
 import styles from "./Finder.module.css";
-import { PLACES } from "./places.ts";
+import { listPlaces } from "./places.ts";
+import { useRole } from "./use-role.ts";
 
 interface Choice {
   readonly id: string;
@@ -32,7 +33,8 @@ export function Finder({ close }: { readonly close: (after?: () => void) => void
   const list = useRef<HTMLDivElement>(null);
   const asked = useDeferredValue(text.trim());
   const isAsked = asked.length > 1 && asked.length <= MOST_LETTERS;
-  const found = useQuery({ ...reading("studio.find", { q: asked, limit: 12 }), enabled: isAsked });
+  const role = useRole();
+  const found = useQuery({ ...reading("studio.find", { q: asked, limit: 12 }), enabled: isAsked && role === "owner" });
   const acts = useOfferedActs();
   const isPasted = useRef(false);
   const fits = (label: string) => label.toLowerCase().includes(text.trim().toLowerCase());
@@ -42,13 +44,15 @@ export function Finder({ close }: { readonly close: (after?: () => void) => void
     ...acts
       .filter(({ label, isFile = false }) => !isFile && fits(label))
       .map(({ label, key, run }, n) => ({ id: `act-${n}`, group: words.palette.acts, label, hint: key ?? null, run })),
-    ...PLACES.filter(({ label }) => fits(label)).map(({ to, label }) => ({
-      id: `place-${to}`,
-      group: words.palette.places,
-      label,
-      hint: null,
-      run: () => go(to),
-    })),
+    ...listPlaces()
+      .filter(({ label }) => fits(label))
+      .map(({ to, label }) => ({
+        id: `place-${to}`,
+        group: words.palette.places,
+        label,
+        hint: null,
+        run: () => go(to),
+      })),
     ...(text.trim() === "" ? [] : acts)
       .filter(({ label, isFile = false }) => isFile && fits(label))
       .slice(0, MOST_FILES)

@@ -1,4 +1,4 @@
-import { Link, Outlet } from "@tanstack/react-router";
+import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { Ellipsis, Search, WifiOff } from "lucide-react";
 import { type ReactNode, useEffect, useSyncExternalStore } from "react";
 import { createPortal } from "react-dom";
@@ -12,9 +12,11 @@ import { Finder } from "./Finder.tsx";
 import { KeyList } from "./KeyList.tsx";
 import { KeyScreen } from "./KeyScreen.tsx";
 import { MorePlaces } from "./MorePlaces.tsx";
-import { PLACES } from "./places.ts";
+import { isForReaders, listPlaces } from "./places.ts";
+import { RoleScreen } from "./RoleScreen.tsx";
 import styles from "./Shell.module.css";
 import { useConnection } from "./use-connection.ts";
+import { useRole } from "./use-role.ts";
 
 /** What surrounds every screen: where one can go, whether the server answers, and what a screen reader is told. */
 export function Shell(): ReactNode {
@@ -33,7 +35,7 @@ export function Shell(): ReactNode {
           <LostLine />
           <main id="content" className={styles["content"]} data-region tabIndex={-1} aria-label={words.regions.content}>
             <Boundary>
-              <Outlet />
+              <Screen />
             </Boundary>
           </main>
         </div>
@@ -44,6 +46,14 @@ export function Shell(): ReactNode {
       <Announcer />
     </>
   );
+}
+
+/** What is at the address, or what the key of whoever asks opens instead. */
+function Screen(): ReactNode {
+  const role = useRole();
+  const pathname = useRouterState({ select: ({ location }) => location.pathname });
+  if ((role !== "reader" && role !== "reviewer") || isForReaders(pathname)) return <Outlet />;
+  return <RoleScreen role={role} isHome={pathname === "/"} />;
 }
 
 function Places(): ReactNode {
@@ -57,7 +67,7 @@ function Places(): ReactNode {
         <span className={styles["word"]}>{words.product}</span>
       </p>
       <ul className={styles["list"]}>
-        {PLACES.map(({ to, label, icon: Icon, onPhone }) => (
+        {listPlaces().map(({ to, label, icon: Icon, onPhone }) => (
           <li key={to} className={onPhone ? undefined : styles["wider"]}>
             <Link
               to={to}

@@ -5,7 +5,8 @@ import type { DialogName } from "./router.tsx";
 /** The open dialog is part of the address: opening it is a step forward, and Back closes it. */
 export function useDialog(): {
   readonly shown: DialogName | undefined;
-  readonly open: (name: DialogName) => void;
+  /** With what else the address says of it. */
+  readonly open: (name: DialogName, more?: object) => void;
   /** Closes it; what comes after it is done on the page below, when the address is that of the page again. */
   readonly close: (after?: () => void) => void;
 } {
@@ -13,10 +14,10 @@ export function useDialog(): {
   const navigate = useNavigate();
   const router = useRouter();
   const open = useCallback(
-    (name: DialogName) => {
+    (name: DialogName, more: object = {}) => {
       void navigate({
         to: ".",
-        search: (old: object) => ({ ...old, do: name }),
+        search: (old: object) => ({ ...old, ...more, do: name }),
         resetScroll: false,
         // A question that is answered but still in the address gives its place to the next: Back leads to the page.
         replace: asked(router) !== null,

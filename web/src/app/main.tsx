@@ -5,7 +5,7 @@ import { openSession } from "../api/client.ts";
 import { followEvents } from "../api/events.ts";
 import { forgetAnswers } from "../api/kept.ts";
 import { applyEvent, queries } from "../api/queries.ts";
-import { askOtherTabs, currentSession, dropSession, onSession } from "../api/session.ts";
+import { askOtherTabs, currentAccess, currentSession, dropSession, onSession } from "../api/session.ts";
 import { copyText } from "../parts/Copy.tsx";
 import { words } from "../words/words.ts";
 import { announce } from "./announce.ts";
@@ -32,6 +32,8 @@ export function startStudio(code: string | null): void {
       applyEvent(event);
       if (event.name === "run") void giveNotice(event.data, openRun).catch(noteProblem);
     });
+    const { role } = currentAccess();
+    if (role === "reader" || role === "reviewer") lookAgain();
     void keepPage();
     listenForKeys({ go, palette: () => openDialog("find"), list: () => openDialog("keys"), copyLink });
   };
@@ -46,6 +48,15 @@ export function startStudio(code: string | null): void {
   };
   enter(code).then((thrown) => (currentSession() === null ? askForKey(thrown) : show()), askForKey);
 }
+
+/** What happens is told to the owner alone; others of a team look again while the page is in front of them. */
+function lookAgain(): void {
+  setInterval(() => {
+    if (document.visibilityState === "visible") applyEvent({ name: "reset", data: {} });
+  }, LOOK_MS);
+}
+
+const LOOK_MS = 15_000;
 
 async function enter(code: string | null): Promise<unknown> {
   if (code === null) {

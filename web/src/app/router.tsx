@@ -12,7 +12,19 @@ import { Missing } from "./Missing.tsx";
 import { Shell } from "./Shell.tsx";
 
 /** A dialog is part of the address, so that Back closes it. */
-const DIALOGS = ["apply", "discard", "undo", "verify", "continue", "take", "allow", "keys", "find", "more"] as const;
+const DIALOGS = [
+  "apply",
+  "discard",
+  "undo",
+  "verify",
+  "continue",
+  "take",
+  "allow",
+  "checks",
+  "keys",
+  "find",
+  "more",
+] as const;
 export type DialogName = (typeof DIALOGS)[number];
 
 /** Keys of the query that are not known are dropped; none of them is an error. */
@@ -113,6 +125,7 @@ const review = createRoute({
       line: lineNumber(search["line"]),
       ws: pick(search["ws"], ["hide"] as const),
       view: pick(search["view"], ["unified", "split"] as const),
+      panel: pick(search["panel"], ["proof", "gates", "verify", "network", "shown", "hooks"] as const),
     }),
   component: lazyRouteComponent(() => import("../screens/runs/ReviewPart.tsx"), "ReviewPart"),
 });
@@ -145,6 +158,21 @@ const timeline = createRoute({
   getParentRoute: () => run,
   path: "/timeline",
   component: lazyRouteComponent(() => import("../screens/runs/TimelinePart.tsx"), "TimelinePart"),
+});
+
+const record = createRoute({
+  getParentRoute: () => run,
+  path: "/files",
+  component: lazyRouteComponent(() => import("../screens/runs/RecordPart.tsx"), "RecordPart"),
+});
+
+const recordFile = createRoute({
+  getParentRoute: () => run,
+  path: "/files/$",
+  validateSearch: (search: Record<string, unknown>) =>
+    // Elsewhere `at` is a place in a story, and a key has one type for all routes.
+    known({ byte: lineNumber(search["byte"] ?? search["at"]), line: lineNumber(search["line"]) }),
+  component: lazyRouteComponent(() => import("../screens/runs/RecordPart.tsx"), "RecordFile"),
 });
 
 const report = createRoute({
@@ -341,7 +369,7 @@ const tree = root.addChildren([
   runs,
   newRun,
   compare,
-  run.addChildren([runIndex, review, live, proof, verify, output, timeline, report]),
+  run.addChildren([runIndex, review, live, proof, verify, output, timeline, record, recordFile, report]),
   context,
   section,
   symbols,

@@ -12,12 +12,14 @@ interface Props {
   /** The one act; absent where there is nothing to do yet. */
   readonly act?: { readonly label: string; readonly run: () => void; readonly kind?: "primary" | "danger" } | undefined;
   readonly more?: ReactNode;
+  /** As high as the page, at its side: something to read beside it. */
+  readonly sheet?: boolean;
   /** While the act is under way the dialog stays. */
   readonly busy?: boolean;
 }
 
 /** A question with its consequence in words, and the act that it is about. Control and Enter confirm, Escape closes. */
-export function Dialog({ title, close, children, act, more, busy = false }: Props): ReactNode {
+export function Dialog({ title, close, children, act, more, busy = false, sheet = false }: Props): ReactNode {
   const isLost = useIsLost();
   const inside = useRef<HTMLDivElement>(null);
   // A button that can no longer be pressed loses the focus, and keys outside of a dialog do not close it.
@@ -29,7 +31,7 @@ export function Dialog({ title, close, children, act, more, busy = false }: Prop
   };
   return (
     <ModalOverlay
-      className={styles["overlay"]!}
+      className={`${styles["overlay"]} ${sheet ? styles["beside"] : ""}`}
       isOpen
       isDismissable={!busy}
       isKeyboardDismissDisabled={busy}

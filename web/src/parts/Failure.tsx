@@ -1,5 +1,5 @@
 import { Component, type ReactNode } from "react";
-import { NotForThisPage, Refused, Unreachable } from "../api/client.ts";
+import { Refused, Unreachable } from "../api/client.ts";
 import { words } from "../words/words.ts";
 import { Button } from "./Button.tsx";
 import { CopyButton } from "./Copy.tsx";
@@ -40,7 +40,6 @@ export function Failure({ thrown, again }: { readonly thrown: unknown; readonly 
 function sayFailure(thrown: unknown): readonly [says: string, fix: string] {
   if (thrown instanceof Refused) return [thrown.status === 403 ? words.failure.notAllowed : thrown.message, thrown.fix];
   if (thrown instanceof Unreachable) return [words.failure.unreachable, words.failure.unreachableFix];
-  if (thrown instanceof NotForThisPage) return [words.key.team, words.key.teamFix];
   return [words.failure.broken, words.failure.brokenFix];
 }
 

@@ -9,7 +9,10 @@ import { count, group } from "./counts.ts";
 import { jobs } from "./jobs.ts";
 import { ledger } from "./ledger.ts";
 import { live } from "./live.ts";
+import { panel } from "./panel.ts";
+import { record } from "./record.ts";
 import { report } from "./report.ts";
+import { roles } from "./roles.ts";
 import { start } from "./start.ts";
 import { worlds } from "./worlds.ts";
 
@@ -98,8 +101,6 @@ export const en = {
       empty: "Type the token first, or paste a link from the terminal.",
       shape: "A token has 16 to 512 letters, digits or signs, and no spaces. Check that all of it was pasted.",
     },
-    team: "This token is for reading or reviewing with a team, and the Studio has no page for that yet.",
-    teamFix: "Use the token of the owner, the token of a world, or a link from the terminal.",
     open: "Open",
   },
   copy: { link: "Copy link", copied: "Copied", hash: (name: string) => `Copy ${name}` },
@@ -220,6 +221,7 @@ export const en = {
       proof: "Proof",
       verify: "Verify",
       timeline: "Timeline",
+      files: "Record",
       report: "Report",
     },
     tabsLabel: "Parts of this run",
@@ -475,6 +477,9 @@ export const en = {
   live,
   ledger,
   bundles,
+  panel,
+  record,
+  roles,
   report,
   start,
   worlds,

@@ -47,7 +47,7 @@ describe("the files of the Studio", () => {
     expect(await script.text()).toBe(SCRIPT);
     expect(script.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
     expect(script.headers.get("cache-control")).toBe("public, immutable, max-age=31536000");
-    for (const path of ["/", "/runs", "/runs/abc/review"]) {
+    for (const path of ["/", "/runs", "/runs/abc/review", "/runs/abc/files/agent/run.json"]) {
       const page = await hono.request(path);
       expect(await page.text()).toBe(PAGE);
       expect(page.headers.get("cache-control")).toBe("no-cache");

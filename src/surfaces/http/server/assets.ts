@@ -21,6 +21,8 @@ const LIST = z.object({
 
 type Asset = z.infer<typeof LIST>["assets"][number];
 
+/** A file of the record of a run: its name ends with what it is. */
+const RECORD = /^\/runs\/[^/.]+\/files\//;
 const FOREVER = "public, immutable, max-age=31536000";
 
 /** Only what its own files are: no other origin, nothing inline, and no text that becomes markup or a script's address. */
@@ -42,14 +44,15 @@ export class StudioAssets {
     this.#assets = new Map(list.assets.map((asset) => [asset.path, asset]));
   }
 
-  /** Answers for the page itself, for its files, and for every address without a dot, which the page reads by itself. */
+  /** Answers for the page itself, for its files, and for every address without a dot and of a record, which the page reads. */
   addRoutes(hono: Hono<{ Variables: Variables }>): void {
     hono.get("/assets/*", (call) => this.#answer(call, call.req.path, FOREVER));
     hono.get("/sw.js", (call) => this.#answer(call, "/sw.js", "no-cache"));
     hono.get("/licences.txt", (call) => this.#answer(call, "/licences.txt", "no-cache"));
     hono.get("*", async (call, next) => {
       const { path } = call.req;
-      if (path.startsWith("/api/") || path === "/api" || path === "/mcp" || path.includes(".")) return next();
+      const isPage = !path.includes(".") || RECORD.test(path);
+      if (path.startsWith("/api/") || path === "/api" || path === "/mcp" || !isPage) return next();
       return this.#answer(call, "/index.html", "no-cache");
     });
   }

@@ -6,6 +6,7 @@ import { Button } from "../../parts/Button.tsx";
 import { Failure } from "../../parts/Failure.tsx";
 import { boxed, Foreign, plainText } from "../../parts/Foreign.tsx";
 import { Waiting } from "../../parts/Shown.tsx";
+import { useSwipe } from "../../parts/use-swipe.ts";
 import { words } from "../../words/words.ts";
 import { type AlignedRow, alignChanges, type Cell } from "./align.ts";
 import styles from "./CompareScreen.module.css";
@@ -37,6 +38,16 @@ export function AlignedFile({ compared, path }: { readonly compared: Compared; r
       enabled: cells[at] !== null,
     })),
   });
+  const chosen = Math.max(
+    compared.runs.findIndex(({ run_id }) => run_id === run),
+    0,
+  );
+  const choose = (run_id: string) =>
+    void navigate({ search: (old) => ({ ...old, run: run_id }), replace: true, resetScroll: false });
+  const swipe = useSwipe((by) => {
+    const next = compared.runs[chosen + by];
+    if (isNarrow && next !== undefined) choose(next.run_id);
+  });
   const problem = diffs.find(({ error }) => error !== null)?.error ?? null;
   const isReady = diffs.every(({ data }, at) => cells[at] === null || data !== undefined);
   const files = isReady
@@ -48,15 +59,11 @@ export function AlignedFile({ compared, path }: { readonly compared: Compared; r
   const rows = useMemo(() => (files === null ? null : alignChanges(files)), [name, isReady]);
   if (problem !== null) return <Failure thrown={problem} again={() => void diffs.map(({ refetch }) => refetch())} />;
   if (files === null) return <Waiting lines={8} />;
-  const chosen = Math.max(
-    compared.runs.findIndex(({ run_id }) => run_id === run),
-    0,
-  );
   const columns = isNarrow ? [chosen] : compared.runs.map((_, at) => at);
   const sameIn = (at: number, hunk: string) => cells[at]?.hunks.find(({ id }) => id === hunk)?.same_in ?? 1;
   const parts = rows === null ? columns.map((at) => [at]) : [columns];
   return (
-    <section className={styles["aligned"]} aria-label={plainText(path, 200)}>
+    <section className={styles["aligned"]} aria-label={plainText(path, 200)} {...swipe}>
       <h2>
         <Foreign text={path} />
       </h2>
@@ -65,9 +72,7 @@ export function AlignedFile({ compared, path }: { readonly compared: Compared; r
         <select
           aria-label={said.column}
           value={compared.runs[chosen]?.run_id}
-          onChange={({ target }) =>
-            void navigate({ search: (old) => ({ ...old, run: target.value }), replace: true, resetScroll: false })
-          }
+          onChange={({ target }) => choose(target.value)}
         >
           {compared.runs.map(({ run_id, agent }) => (
             <option key={run_id} value={run_id}>

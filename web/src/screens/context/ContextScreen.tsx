@@ -8,6 +8,7 @@ import { Cancelled, runTask } from "../../api/tasks.ts";
 import { useActs } from "../../app/acts.ts";
 import { Page } from "../../app/Page.tsx";
 import { useIsLost } from "../../app/use-connection.ts";
+import { useMay } from "../../app/use-role.ts";
 import { Button } from "../../parts/Button.tsx";
 import { Failure } from "../../parts/Failure.tsx";
 import { Foreign } from "../../parts/Foreign.tsx";
@@ -27,11 +28,12 @@ const PAGE = 200;
 /** What is indexed: folders and files with their sizes, and a search over all of it. */
 export function ContextScreen(): ReactNode {
   const { q, path = "" } = route.useSearch();
+  const canSearch = useMay("reviewer");
   return (
     <Page title={said.title} aside={<ContextLinks />}>
       <Status />
-      <SearchField />
-      {q === undefined ? <FolderPart key={path} path={path} /> : <Results q={q} />}
+      {canSearch ? <SearchField /> : null}
+      {q === undefined || !canSearch ? <FolderPart key={path} path={path} /> : <Results q={q} />}
     </Page>
   );
 }
@@ -48,6 +50,7 @@ function Status(): ReactNode {
 
 function Build({ text, label }: { readonly text: string; readonly label: string }): ReactNode {
   const isLost = useIsLost();
+  const canBuild = useMay("owner");
   const stop = useRef<AbortController | null>(null);
   const [progress, setProgress] = useState<string | null>(null);
   const [problem, setProblem] = useState<unknown>(null);
@@ -67,7 +70,7 @@ function Build({ text, label }: { readonly text: string; readonly label: string 
   return (
     <div className={styles["build"]}>
       <span>{text}</span>
-      {progress === null ? (
+      {!canBuild ? null : progress === null ? (
         <Button kind="primary" isDisabled={isLost} onPress={() => void start()}>
           {label}
         </Button>

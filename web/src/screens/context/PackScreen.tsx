@@ -6,6 +6,7 @@ import { call, type Output } from "../../api/client.ts";
 import { keepPreviousData } from "../../api/queries.ts";
 import { Page } from "../../app/Page.tsx";
 import { useIsLost } from "../../app/use-connection.ts";
+import { useMay } from "../../app/use-role.ts";
 import { Button } from "../../parts/Button.tsx";
 import { CopyButton } from "../../parts/Copy.tsx";
 import { Failure } from "../../parts/Failure.tsx";
@@ -156,6 +157,7 @@ type Made = Output<"context.expand">;
 /** The pack itself: it quotes, so it is charged and leaves a receipt for every item. */
 function Make({ pack, priced }: { readonly pack: readonly PackItem[]; readonly priced: Priced | null }): ReactNode {
   const isLost = useIsLost();
+  const canMake = useMay("reviewer");
   const [isBusy, setBusy] = useState(false);
   const [made, setMade] = useState<Made | null>(null);
   const [problem, setProblem] = useState<unknown>(null);
@@ -184,7 +186,7 @@ function Make({ pack, priced }: { readonly pack: readonly PackItem[]; readonly p
   return (
     <>
       {problem === null ? null : <Failure thrown={problem} />}
-      {made === null ? (
+      {!canMake ? null : made === null ? (
         <p>
           <Button kind="primary" isDisabled={isBusy || isLost} onPress={() => void make()}>
             {isBusy ? said.making : said.make}

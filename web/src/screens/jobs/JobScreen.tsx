@@ -7,6 +7,7 @@ import { Cancelled, runTask } from "../../api/tasks.ts";
 import { verifyHere } from "../../api/verifier.ts";
 import { Page } from "../../app/Page.tsx";
 import { useIsLost } from "../../app/use-connection.ts";
+import { useMay } from "../../app/use-role.ts";
 import { Button } from "../../parts/Button.tsx";
 import { CopyButton } from "../../parts/Copy.tsx";
 import { Failure } from "../../parts/Failure.tsx";
@@ -97,7 +98,8 @@ function Acts({ job }: { readonly job: Job }): ReactNode {
   const isLost = useIsLost();
   const [progress, setProgress] = useState<string | null>(null);
   const [problem, setProblem] = useState<unknown>(null);
-  if (job.state !== "PENDING" && job.state !== "RUNNING") return null;
+  const [canRun, canCancel] = [useMay("owner"), useMay("reviewer")];
+  if ((job.state !== "PENDING" && job.state !== "RUNNING") || !canCancel) return null;
   const act = async (work: () => Promise<unknown>) => {
     setProblem(null);
     setProgress(said.going);
@@ -112,13 +114,15 @@ function Acts({ job }: { readonly job: Job }): ReactNode {
   };
   return (
     <section className={styles["acts"]} aria-label={words.jobs.title}>
-      <Button
-        kind="primary"
-        isDisabled={isLost || progress !== null}
-        onPress={() => void act(() => runTask("jobs.run", { job_id: job.job_id }, { onProgress: setProgress }))}
-      >
-        {progress === null ? said.go : said.going}
-      </Button>
+      {canRun ? (
+        <Button
+          kind="primary"
+          isDisabled={isLost || progress !== null}
+          onPress={() => void act(() => runTask("jobs.run", { job_id: job.job_id }, { onProgress: setProgress }))}
+        >
+          {progress === null ? said.go : said.going}
+        </Button>
+      ) : null}
       <Button
         kind="danger"
         isDisabled={isLost}

@@ -3,6 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { call } from "../../api/client.ts";
 import { Page } from "../../app/Page.tsx";
+import { useMay } from "../../app/use-role.ts";
 import { Button } from "../../parts/Button.tsx";
 import { CopyButton } from "../../parts/Copy.tsx";
 import { Failure } from "../../parts/Failure.tsx";
@@ -20,6 +21,7 @@ const route = getRouteApi("/jobs");
 export function JobsScreen(): ReactNode {
   const { open } = route.useSearch();
   const navigate = route.useNavigate();
+  const canPost = useMay("reviewer");
   const query = useInfiniteQuery({
     queryKey: ["jobs.list", { open: open === true }],
     queryFn: ({ pageParam, signal }) =>
@@ -72,7 +74,7 @@ export function JobsScreen(): ReactNode {
           ))}
         </ul>
       )}
-      <SubmitPart />
+      {canPost ? <SubmitPart /> : null}
       {query.hasNextPage ? <Button onPress={() => void query.fetchNextPage()}>{said.more}</Button> : null}
     </Page>
   );

@@ -6,6 +6,7 @@ import { askBytes, call, type Output } from "../../api/client.ts";
 import { reading } from "../../api/queries.ts";
 import { useActs } from "../../app/acts.ts";
 import { Page } from "../../app/Page.tsx";
+import { useMay } from "../../app/use-role.ts";
 import { Button } from "../../parts/Button.tsx";
 import { Failure } from "../../parts/Failure.tsx";
 import { Foreign } from "../../parts/Foreign.tsx";
@@ -26,6 +27,7 @@ const Growth = lazy(() => import("./Growth.tsx").then(({ Growth: part }) => ({ d
 
 /** Everything that was written down, newest first; what is looked for is part of the address. */
 export function LedgerScreen(): ReactNode {
+  const canVerify = useMay("owner");
   const { stream, kind, actor, from, to } = route.useSearch();
   const navigate = route.useNavigate();
   const asked = {
@@ -65,7 +67,7 @@ export function LedgerScreen(): ReactNode {
         </nav>
       }
     >
-      <VerifyAll />
+      {canVerify ? <VerifyAll /> : null}
       {problem === null ? null : <Failure thrown={problem} again={download} />}
       {total === 0 ? null : (
         <Suspense fallback={<div className={styles["plotSpace"]} />}>

@@ -1,4 +1,4 @@
-import { useLocation } from "@tanstack/react-router";
+import { Link, useLocation } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useState } from "react";
 import { CopyButton } from "../../parts/Copy.tsx";
 import { Foreign } from "../../parts/Foreign.tsx";
@@ -78,7 +78,18 @@ function Item({ run, item }: { readonly run: string; readonly item: Evidence }):
           </code>
         )}
         {hash === null ? null : <CopyButton text={hash} label={words.copy.hash(name)} />}
-        {item.entry === null ? null : <span className={styles["entry"]}>{words.run.recorded(item.entry)}</span>}
+        {item.entry === null ? null : (
+          <Link to="/ledger/$index" params={{ index: String(item.entry) }} className={styles["entry"]!}>
+            {words.run.recorded(item.entry)}
+          </Link>
+        )}
+        {item.file === null ? null : (
+          <Link to="/runs/$run/files/$" params={{ run, _splat: item.file }} className={styles["entry"]!}>
+            <code>
+              <Foreign text={item.file} />
+            </code>
+          </Link>
+        )}
         {item.file === null ? null : (
           <button type="button" className={styles["open"]} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
             {isOpen ? words.run.hideBytes : words.run.bytes}

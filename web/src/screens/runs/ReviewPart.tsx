@@ -5,6 +5,9 @@ import { call } from "../../api/client.ts";
 import { reading } from "../../api/queries.ts";
 import { useActs } from "../../app/acts.ts";
 import { onAppearance, readAppearance, setAppearance } from "../../app/appearance.ts";
+import { useDialog } from "../../app/dialogs.ts";
+import { Button } from "../../parts/Button.tsx";
+import { Dialog } from "../../parts/Dialog.tsx";
 import { Failure } from "../../parts/Failure.tsx";
 import { Waiting } from "../../parts/Shown.tsx";
 import { words } from "../../words/words.ts";
@@ -15,7 +18,7 @@ import { type Place, placeOf, spanOf } from "./comments/place.ts";
 import { type DiffHandle, DiffList } from "./diff/DiffList.tsx";
 import { type DiffFile, joinPages, type Row, toRows, type Unfolded } from "./diff/model.ts";
 import { FileTree } from "./FileTree.tsx";
-import { KnownSentences } from "./KnownSentences.tsx";
+import { ChecksPanel, type PanelName } from "./panel/ChecksPanel.tsx";
 import styles from "./ReviewPart.module.css";
 import { isAtWork, type Report, useRun } from "./use-run.ts";
 import { useTalk } from "./use-talk.ts";
@@ -24,6 +27,8 @@ import { canChoose } from "./Verdict.tsx";
 
 const route = getRouteApi("/runs/$run/review");
 const NARROW = matchMedia("(max-width: 639px)");
+/** Room for a third column. */
+const WIDE = matchMedia("(min-width: 1440px)");
 
 /** The change as it would land: files, lines, and beside them what is known about it. */
 export function ReviewPart(): ReactNode {
@@ -66,9 +71,7 @@ function Review({ report }: { readonly report: Report }): ReactNode {
         candidate={query.data?.pages[0]?.candidate ?? null}
         canChoose={canChoose(report.summary) && !hasNextPage}
       />
-      <aside className={styles["side"]} aria-label={words.regions.side} data-region tabIndex={-1}>
-        <KnownSentences report={report} brief />
-      </aside>
+      <Side report={report} />
       {hasNextPage ? (
         <p className={styles["more"]} role="status">
           {words.run.loadingMore}
@@ -76,6 +79,25 @@ function Review({ report }: { readonly report: Report }): ReactNode {
       ) : null}
     </div>
   );
+}
+
+/** What is known about the change: beside it where there is room, and as a sheet elsewhere. */
+function Side({ report }: { readonly report: Report }): ReactNode {
+  const { panel } = route.useSearch();
+  const { shown, close } = useDialog();
+  const isWide = useIsWide();
+  const panels = <ChecksPanel report={report} asked={panel} />;
+  if (isWide)
+    return (
+      <aside id={SIDE} className={styles["side"]} aria-label={words.regions.side} data-region tabIndex={-1}>
+        {panels}
+      </aside>
+    );
+  return shown === "checks" ? (
+    <Dialog title={words.panel.title} sheet close={() => close()}>
+      {panels}
+    </Dialog>
+  ) : null;
 }
 
 function Change(props: {
@@ -91,6 +113,13 @@ function Change(props: {
   const { file: askedFile, hunk: askedHunk, line: askedLine, view: askedView, ws } = route.useSearch();
   const navigate = route.useNavigate();
   const isNarrow = useSyncExternalStore(onNarrow, () => NARROW.matches);
+  const isWide = useIsWide();
+  const { open } = useDialog();
+  const openPanel = (panel?: PanelName) => {
+    if (!isWide) return open("checks", panel === undefined ? {} : { panel });
+    void navigate({ search: (old) => ({ ...old, panel }), replace: true, resetScroll: false });
+    document.getElementById(SIDE)?.focus();
+  };
   const appearance = useSyncExternalStore(onAppearance, readAppearance);
   const view = isNarrow ? "unified" : (askedView ?? appearance.view);
   const { viewed, toggle } = useViewed(run);
@@ -164,6 +193,7 @@ function Change(props: {
     { key: "w", label: words.keys.space, run: toggleSpace },
     ...(hasBoxes ? [{ key: "x", label: words.choice.hint, run: () => chooseAt(rows, chosen, choose) }] : []),
     ...(begin === null ? [] : [{ key: "c", label: words.comments.hint, run: () => sayAt(rows[chosen], begin) }]),
+    { key: "o", label: words.keys.proof, run: () => openPanel("proof") },
     { key: "v", label: words.keys.viewed, run: () => current !== undefined && toggle(current) },
     ...files.map(({ path }) => ({ label: path, isFile: true, run: () => go(fileRow(rows, path)) })),
   ]);
@@ -190,6 +220,11 @@ function Change(props: {
       />
       <div className={styles["change"]}>
         <div className={styles["how"]}>
+          {isWide ? null : (
+            <Button kind="quiet" onPress={() => openPanel()}>
+              {words.panel.open}
+            </Button>
+          )}
           <label className={styles["space"]}>
             <input type="checkbox" checked={ws === "hide"} onChange={toggleSpace} />
             {words.run.hideSpace}
@@ -233,6 +268,7 @@ function Change(props: {
   );
 }
 
+const SIDE = "checks-beside";
 const NOTHING_LEFT: ReadonlySet<string> = new Set();
 
 /** The hunk that is chosen, or the whole file on its header; a line stands for its hunk. */
@@ -244,9 +280,18 @@ function chooseAt(rows: readonly Row[], chosen: number, choose: (parts: readonly
   else if (hunk?.type === "hunk") choose([hunk.hunk.id]);
 }
 
-function onNarrow(listener: () => void): () => void {
-  NARROW.addEventListener("change", listener);
-  return () => NARROW.removeEventListener("change", listener);
+function onChange(media: MediaQueryList): (listener: () => void) => () => void {
+  return (listener) => {
+    media.addEventListener("change", listener);
+    return () => media.removeEventListener("change", listener);
+  };
+}
+
+const onNarrow = onChange(NARROW);
+const onWide = onChange(WIDE);
+
+function useIsWide(): boolean {
+  return useSyncExternalStore(onWide, () => WIDE.matches);
 }
 
 function fileRow(rows: readonly Row[], path: string): Row | undefined {

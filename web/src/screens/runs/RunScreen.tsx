@@ -18,7 +18,7 @@ import styles from "./RunScreen.module.css";
 import { isAtWork, type Report, type Summary, useRun } from "./use-run.ts";
 import { sayVerdict, Verdict } from "./Verdict.tsx";
 
-const PARTS = ["review", "live", "output", "proof", "verify", "timeline", "report"] as const;
+const PARTS = ["review", "live", "output", "proof", "verify", "timeline", "files", "report"] as const;
 
 /** One run: what is true about it, what can be done, and the parts that it rests on. */
 export function RunScreen(): ReactNode {
@@ -59,7 +59,7 @@ function Known({ report }: { readonly report: Report }): ReactNode {
     >
       <Verdict report={report} says={verdict} />
       <Attempts report={report} />
-      <Parts working={isAtWork(run)} />
+      <Parts working={isAtWork(run)} hasChange={run.changes.files.length > 0} />
       <Boundary>
         <Outlet />
       </Boundary>
@@ -76,10 +76,11 @@ function Process({ run }: { readonly run: Summary }): ReactNode {
 }
 
 /** What is live is there while it is, and as long as somebody looks at it. */
-function Parts({ working }: { readonly working: boolean }): ReactNode {
+function Parts(props: { readonly working: boolean; readonly hasChange: boolean }): ReactNode {
+  const { working, hasChange } = props;
   // As the address has it: whoever came by a short name stays there.
   const run = useParams({ strict: false, select: (params: { run?: string }) => params.run ?? "" });
-  const here = useRouterState({ select: ({ location }) => location.pathname.split("/").at(-1) ?? "" });
+  const here = useRouterState({ select: ({ location }) => location.pathname.split("/")[3] ?? "" });
   const navigate = useNavigate();
   const parts = PARTS.filter((part) => part !== "live" || working || here === "live");
   const step = (by: number) => {
@@ -87,14 +88,16 @@ function Parts({ working }: { readonly working: boolean }): ReactNode {
     const part = parts[(at + by + parts.length) % parts.length]!;
     void navigate({ to: `/runs/$run/${part}`, params: { run } });
   };
+  const proof = {
+    key: "o",
+    label: words.keys.proof,
+    run: () => void navigate({ to: "/runs/$run/proof", params: { run } }),
+  };
   useActs([
     { key: "[", label: words.keys.tab, run: () => step(-1) },
     { key: "]", label: words.keys.tab, run: () => step(1) },
-    {
-      key: "o",
-      label: words.keys.proof,
-      run: () => void navigate({ to: "/runs/$run/proof", params: { run } }),
-    },
+    // Beside a change it is a panel.
+    ...(here === "review" && hasChange ? [] : [proof]),
   ]);
   return (
     <nav className={styles["parts"]} aria-label={words.run.tabsLabel}>

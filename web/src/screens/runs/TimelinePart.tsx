@@ -1,3 +1,4 @@
+import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { Foreign } from "../../parts/Foreign.tsx";
 import type { Outcome as OutcomeName } from "../../words/en.ts";
@@ -30,7 +31,9 @@ export function TimelinePart(): ReactNode {
               </p>
               <p className={styles["plain"]}>
                 <Foreign text={words.run.actor(entry.actor)} />,{" "}
-                <span title={entry.hash}>{words.run.entry(entry.index)}</span>
+                <Link to="/ledger/$index" params={{ index: String(entry.index) }} title={entry.hash}>
+                  {words.run.entry(entry.index)}
+                </Link>
               </p>
             </div>
             <span className={styles["bar"]} aria-hidden>

@@ -2,6 +2,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { Missing } from "../../app/Missing.tsx";
 import { Page } from "../../app/Page.tsx";
+import { useMay } from "../../app/use-role.ts";
 import { words } from "../../words/words.ts";
 import { AboutPart } from "./AboutPart.tsx";
 import { AccessPart } from "./AccessPart.tsx";
@@ -20,16 +21,19 @@ const PARTS = {
   about: AboutPart,
 } as const;
 const NAMES = Object.keys(PARTS) as (keyof typeof PARTS)[];
+const FOR_READERS: readonly (keyof typeof PARTS)[] = ["appearance", "doctor", "about"];
 
 export function SettingsScreen(): ReactNode {
   const part = useParams({ strict: false, select: (params: { part?: string }) => params.part ?? "" });
-  const name = NAMES.find((one) => one === part);
+  const isOwner = useMay("owner");
+  const names = isOwner ? NAMES : FOR_READERS;
+  const name = names.find((one) => one === part);
   if (name === undefined) return <Missing />;
   const Part = PARTS[name];
   return (
     <Page title={words.settings.title}>
       <nav className={styles["parts"]} aria-label={words.settings.title}>
-        {NAMES.map((one) => (
+        {names.map((one) => (
           <Link
             key={one}
             to="/settings/$part"

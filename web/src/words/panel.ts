@@ -1,0 +1,56 @@
+import { count, group } from "./counts.ts";
+
+/** Words of what is known beside a change: its gates, its checks, and what the agent could reach. */
+export const panel = {
+  title: "Checks of this run",
+  open: "Checks",
+  tabs: {
+    proof: "Proof",
+    gates: "Gates",
+    verify: "Verify",
+    network: "Network and secrets",
+    shown: "Shown",
+    hooks: "Hooks",
+  },
+  tabsLabel: "What is known beside the change",
+  noGate: "The change has not been judged yet.",
+  permitted: (what: string) => `Permitted: ${what}`,
+  nets: {
+    inherit: "It could use the network; what it sent is not recorded.",
+    none: "It had no network.",
+    allow: (hosts: number) => `It could reach only ${count(hosts, "host", "hosts")}.`,
+  },
+  noNet: "Nothing was recorded about the network.",
+  made: (allowed: number, refused: number) =>
+    `${count(allowed, "connection", "connections")}, ${group(refused)} refused.`,
+  lost: "It ended what passed its connections on, and had no network from then on.",
+  hosts: "Hosts that it could reach",
+  connections: "Connections",
+  noName: "no name",
+  verdicts: {
+    allowed: "allowed",
+    not_in_list: "not in the list",
+    literal_address: "an address in place of a name",
+    bad_name: "not a name of a host",
+    private_address: "a private address",
+    tls_name_differs: "the encrypted name is another one",
+    no_tls_name: "without a name in the encryption",
+    unresolved: "not resolved",
+    unreachable: "did not answer",
+    bad_request: "not a request that can be read",
+  },
+  times: (number: number) => count(number, "time", "times"),
+  secrets: "Secrets that the gates found",
+  noSecrets: "The gates found no secret in what was added.",
+  hidden: "Files that it found empty",
+  noHidden: "No secret file was hidden from it.",
+  notHidden: "Secret files that the guard could not hide from it",
+  withheld: "Variables that it did not get",
+  noWithheld: "None of your variables was withheld.",
+  shown: (files: number, size: string) => `It was shown ${count(files, "file", "files")}, ${size}.`,
+  noShown: "No file was quoted to it. What it read by itself is not recorded.",
+  hooks: (reported: number, blocked: number) =>
+    `It reported ${count(reported, "action", "actions")}; ${group(blocked)} of them were blocked.`,
+  noHooks: "It reported no action.",
+  hooksWhy: "Hook calls are what the agent itself reported. Nothing else confirms them, so they are not judgements.",
+} as const;
