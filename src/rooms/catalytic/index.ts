@@ -6,7 +6,7 @@ export type { NetworkMode } from "./contracts/constants.ts";
 export { CATALYTIC_CONTRACTS } from "./contracts/index.ts";
 export { readPolicy } from "./declare/declare.ts";
 export { type JobSpec, parseJobSpec } from "./declare/jobspec.ts";
-export { isRunId as isRecordName } from "./declare/jobspec-fields.ts";
+export { isRunId } from "./declare/jobspec-fields.ts";
 export { effectivePolicy, type Policy } from "./declare/policy.ts";
 export { checkPaths, type DeclaredPaths } from "./declare/preflight.ts";
 export { checkSkill } from "./declare/skill.ts";

@@ -3,7 +3,7 @@ import { isVerbatimError } from "../../../core/errors/index.ts";
 import {
   type CatalyticPorts,
   hasPieces,
-  isRecordName,
+  isRunId,
   type KnownPieces,
   readPieces,
   readPolicy,
@@ -132,5 +132,5 @@ export function listRecords(record: AgentRecord): string[] {
     ...Array.from({ length: attempts }, (_, i) => record.attempt(i + 1)?.catalytic_run ?? null),
     ...Array.from({ length: verifications }, (_, i) => record.verification(i + 1)?.catalytic_run ?? null),
   ];
-  return sortedUnique(names.filter((name): name is string => name !== null && isRecordName(name)));
+  return sortedUnique(names.filter((name): name is string => name !== null && isRunId(name)));
 }
