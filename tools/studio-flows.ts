@@ -145,8 +145,67 @@ async function trust(harbour: Harbour, run: string, page: Page): Promise<void> {
   });
 }
 
+/** An evening in a world: made in the page, played by keys, lived again, and read by somebody else on a phone. */
+async function play(harbour: Harbour, page: Page): Promise<string> {
+  await page.goto(`${harbour.base}/worlds/new`);
+  const begun = Date.now();
+  await page.getByLabel("Title").fill("The harbour at dusk");
+  await page.getByLabel("Who you are in it").fill("Mira");
+  await page.getByLabel("Name of person 1").fill("Ana");
+  await page.getByLabel("Time zone").fill("UTC");
+  await page.getByLabel("Time at which it begins").fill("2026-03-01T18:30");
+  await page.getByRole("button", { name: "Make the world" }).click();
+  const field = page.getByRole("textbox", { name: "What you say" });
+  await field.waitFor();
+  const world = /\/worlds\/([^/?]+)/.exec(page.url())![1]!;
+  const story = page.getByTestId("story");
+  for (const line of ["The lamp is lit early tonight.", "Is there still a boat?", "Then I will wait for the lamp."]) {
+    await field.fill(line);
+    await field.press("Enter");
+    await story.getByText(line, { exact: true }).waitFor();
+    await page.getByTestId("status").getByText("Scripted writer").waitFor();
+  }
+  // Somebody who reads along has a token of their own.
+  await page.getByRole("link", { name: "Settings" }).last().click();
+  await page.getByRole("button", { name: "Make a token" }).click();
+  const token = (await page.getByTestId("token").textContent()) ?? "";
+  const phone = await harbour.window({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  const other = await harbour.page(phone);
+  await other.goto(`${harbour.base}/`);
+  await other.getByLabel("Token").fill(token);
+  await other.getByRole("button", { name: "Open" }).click();
+  await other.getByTestId("story").getByText("Is there still a boat?").first().waitFor();
+  await page.getByRole("link", { name: "Story", exact: true }).click();
+  await field.fill("Good night, Ana.");
+  const sent = Date.now();
+  await field.press("Enter");
+  await other.getByTestId("story").getByText("Good night, Ana.", { exact: true }).waitFor();
+  const there = Date.now() - sent;
+  await phone.close();
+  await page.getByRole("link", { name: "Search", exact: true }).click();
+  await page.getByRole("searchbox", { name: "Words to look for" }).fill("boat");
+  await page.keyboard.press("Enter");
+  await page.getByTestId("found").first().getByRole("link").click();
+  await page.locator("[data-target=true]").waitFor();
+  const took = Date.now() - begun;
+  // Opened anew: where somebody left off, and ready to write.
+  const opened = Date.now();
+  await page.goto(`${harbour.base}/worlds/${world}`);
+  await field.waitFor();
+  await page.keyboard.press("i");
+  await page.locator("textarea:focus").waitFor();
+  const ready = Date.now() - opened;
+  flows.push({
+    name: "an evening of play: a world made, four lines, a reader on a phone, a word found, the composer focused",
+    took: `${seconds(took)}; a line on the phone after ${there} ms; composer after ${ready} ms`,
+    limit: "60 s, 1000 ms, 1000 ms",
+    ok: took < 60_000 && there < 1000 && ready < 1000,
+  });
+  return world;
+}
+
 /** Every screen with something on it, by its name. */
-function screensOf(runs: Readonly<Record<"landed" | "ready" | "refused" | "again" | "other" | "slow", string>>) {
+function screensOf(runs: Readonly<Record<"landed" | "ready" | "refused" | "again" | "other" | "slow" | "world", string>>) {
   return [
     ["home", "/", "main section ul li"],
     ["runs", "/runs", "main [role=listitem]"],
@@ -166,6 +225,15 @@ function screensOf(runs: Readonly<Record<"landed" | "ready" | "refused" | "again
     ["context", "/context", "main section"],
     ["jobs", "/jobs", "main h1"],
     ["bundles", "/bundles", "main h1"],
+    ["worlds", "/worlds", "main ul li"],
+    ["new-world", "/worlds/new", "main form"],
+    ["story", `/worlds/${runs.world}`, "[data-row]"],
+    ["world-search", `/worlds/${runs.world}/search?q=lamp`, "[data-testid=found]"],
+    ["world-people", `/worlds/${runs.world}/people`, "main section li"],
+    ["world-time", `/worlds/${runs.world}/time`, "main form"],
+    ["world-inspector", `/worlds/${runs.world}/inspector`, "[data-testid=beat]"],
+    ["world-history", `/worlds/${runs.world}/history`, "main section"],
+    ["world-settings", `/worlds/${runs.world}/settings`, "main form"],
     ["agents", "/settings/agents", "main dl"],
     ["appearance", "/settings/appearance", "main fieldset"],
     ["access", "/settings/access", "main ul li"],
@@ -235,6 +303,7 @@ try {
   harbour.git("commit", "-qm", "the lamp");
   harbour.git("revert", "--no-edit", "HEAD");
   await watch(harbour, page);
+  const world = await play(harbour, page);
   if (values.pictures || values.shots !== undefined) {
     const ready = harbour.honest("Light the lamp at dusk, and say when the tide is high");
     const other = harbour.run(
@@ -259,7 +328,7 @@ try {
     await page.getByRole("button", { name: "Start", exact: true }).click();
     await page.waitForURL(/\/live/);
     const slow = /\/runs\/([^/]+)/.exec(page.url())![1]!;
-    await takePictures(harbour, page, { landed, ready, refused, again, other, slow });
+    await takePictures(harbour, page, { landed, ready, refused, again, other, slow, world });
     harbour.verbatim("agent", "stop", slow, "--kill");
     harbour.verbatim("agent", "wait", slow);
   }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Operation } from "../../core/operation.ts";
 import { listParameters, toOperationId, toOwnPaths, toTemplate } from "./own-routes.ts";
+import { WORLD_ANSWERS, type WorldAnswer } from "./worlds/world-answers.ts";
 import type { WorldRoute } from "./worlds/world-router.ts";
 
 const ERROR = {
@@ -29,7 +30,14 @@ const ERROR = {
 } as const;
 
 /** The OpenAPI 3.1 document: every operation, the routes of worlds, and those of the server itself. */
-export function toOpenApi(version: string, operations: readonly Operation[], routes: readonly WorldRoute[]): object {
+export function toOpenApi(
+  version: string,
+  operations: readonly Operation[],
+  routes: readonly WorldRoute[],
+  /** Contract objects that stand in it by their names. */
+  contracts: readonly { readonly title: string; readonly schema: z.ZodType }[] = [],
+): object {
+  const schemas = toComponents(contracts);
   const paths = toOwnPaths(ERROR);
   for (const operation of operations) {
     paths[`/api/operations/${operation.name}`] = {
@@ -51,22 +59,48 @@ export function toOpenApi(version: string, operations: readonly Operation[], rou
   for (const route of routes) {
     const known = toTemplate(route.path);
     const operation = route.operation === undefined ? undefined : byName.get(route.operation);
-    paths[known] = { ...paths[known], [route.method]: toRoute(route, operation) };
+    paths[known] = { ...paths[known], [route.method]: toRoute(route, operation, byName) };
   }
   return {
     openapi: "3.1.0",
     info: { title: "Verbatim", version, description: "Agents and writers under contract." },
-    components: { securitySchemes: { token: { type: "http", scheme: "bearer" } } },
+    components: { schemas, securitySchemes: { token: { type: "http", scheme: "bearer" } } },
     security: [{ token: [] }],
     paths,
   };
 }
 
-/** Files come as they are; everything else is JSON. */
-const FILE_ROUTES: ReadonlySet<string> = new Set(["/api/worlds/import", "/api/worlds/:id/imports"]);
-const CONTRACT_BODY = { "/api/worlds/:id/invocations": "InvocationEnvelope" } as const;
+/** The contract objects by their names, and those of their parts that routes give on their own. */
+function toComponents(contracts: readonly { readonly title: string; readonly schema: z.ZodType }[]): object {
+  const all = Object.fromEntries(contracts.map(({ title, schema }) => [toName(title), toSchema(schema, "input")]));
+  const output = all["ProjectionOutput"] as Partial<ProjectionSchema> | undefined;
+  const parts =
+    output?.properties === undefined
+      ? {}
+      : { StreamEntry: output.properties.stream.properties.entries.items, Pocket: output.properties.pocket };
+  return { ...all, ...parts };
+}
 
-function toRoute({ method, path, summary, who, query = [] }: WorldRoute, operation: Operation | undefined): object {
+/** Names in the document have no spaces. */
+function toName(title: string): string {
+  return title.replace(/[^A-Za-z0-9]+(.)/g, (_, next: string) => next.toUpperCase());
+}
+
+interface ProjectionSchema {
+  readonly properties: {
+    readonly stream: { readonly properties: { readonly entries: { readonly items: object } } };
+    readonly pocket: object;
+  };
+}
+
+type ByName = ReadonlyMap<string, Operation>;
+
+function toRoute(
+  { method, path, summary, who, query = [] }: WorldRoute,
+  operation: Operation | undefined,
+  byName: ByName,
+): object {
+  const said = WORLD_ANSWERS[`${method} ${path.slice("/api/worlds".length)}`] ?? {};
   const inPath = listParameters(path).map((name) => ({
     name,
     in: "path",
@@ -79,18 +113,34 @@ function toRoute({ method, path, summary, who, query = [] }: WorldRoute, operati
     required: false,
     schema: { type: name === "limit" ? "integer" : "string" },
   }));
-  const answer = operation === undefined ? {} : { schema: toSchema(operation.output, "output") };
-  const type = path.endsWith("/stream") ? "text/event-stream" : "application/json";
   const once = operation !== undefined && isOnce(operation);
-  const done = { description: "Done.", ...(once ? { headers: REPLAYED } : {}), content: { [type]: answer } };
+  const headers = { ...(once ? REPLAYED : {}), ...toHeaders(said.headers ?? []) };
+  const done = {
+    description: "Done.",
+    ...(Object.keys(headers).length === 0 ? {} : { headers }),
+    content: { [said.type ?? "application/json"]: toAnswer(said, operation, byName) },
+  };
   return {
     operationId: toOperationId(method, path),
     summary,
     description: `For: ${who}.`,
     parameters: [...inPath, ...inQuery, ...(once ? [KEY] : [])],
-    ...(method === "get" || method === "delete" ? {} : { requestBody: toBody(path, operation) }),
-    responses: { [path === "/api/worlds" && method === "post" ? 201 : 200]: done, default: ERROR },
+    ...(method === "get" || method === "delete" ? {} : { requestBody: toBody(said, operation) }),
+    responses: { [said.status ?? 200]: done, default: ERROR },
   };
+}
+
+function toAnswer(said: WorldAnswer, operation: Operation | undefined, byName: ByName): object {
+  const events = said.events === undefined ? {} : { "x-events": said.events };
+  if (said.schema !== undefined) return { schema: said.schema, ...events };
+  const behind = said.output === undefined ? operation : byName.get(said.output);
+  if (behind === undefined) return {};
+  const schema = toSchema(behind.output, "output");
+  return { schema: said.others === undefined ? schema : { anyOf: [schema, said.others] } };
+}
+
+function toHeaders(names: readonly string[]): object {
+  return Object.fromEntries(names.map((name) => [name, { schema: { type: "string" } }]));
 }
 
 /** Under this key a control write happens once. */
@@ -110,22 +160,18 @@ function isOnce(operation: Operation): boolean {
   return "key" in properties;
 }
 
-function toBody(path: string, operation: Operation | undefined): object {
-  if (FILE_ROUTES.has(path)) {
+function toBody({ body, fields }: WorldAnswer, operation: Operation | undefined): object {
+  if (body === "file") {
     return {
       required: true,
       content: { "application/octet-stream": { schema: { type: "string", format: "binary" } } },
     };
   }
-  const contract = Object.entries(CONTRACT_BODY).find(([known]) => known === path)?.[1];
-  if (contract !== undefined) {
-    const schema = {
-      type: "object",
-      description: `The contract object ${contract}: verbatim contract show ${contract}`,
-    };
-    return { required: true, content: { "application/json": { schema } } };
+  if (body !== undefined) {
+    return { required: true, content: { "application/json": { schema: { $ref: `#/components/schemas/${body}` } } } };
   }
-  return { content: { "application/json": { schema: operation === undefined ? {} : toFields(operation) } } };
+  const schema = fields ?? (operation === undefined ? {} : toFields(operation));
+  return { content: { "application/json": { schema } } };
 }
 
 /** The operation's input without what the address and the headers say. */

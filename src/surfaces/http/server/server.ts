@@ -238,7 +238,9 @@ export async function makeHttpSurface(
     const { text } = await app.call("world.metrics", {});
     return call.text(`${text}# TYPE verbatim_world_sse_clients gauge\nverbatim_world_sse_clients ${streams.clients}\n`);
   });
-  const document = toOpenApi(version, operations, routes);
+  const { CONTRACTS } = await import("../../../app/hall/contracts.ts");
+  const contracts = CONTRACTS.flatMap((one) => (one.room === "world" && "schema" in one ? [one] : []));
+  const document = toOpenApi(version, operations, routes, contracts);
   hono.get("/api/openapi.json", (call) => call.json(document));
   hono.get("/api/docs", (call) => call.html(toDocs(operations, routes)));
   if (studio !== undefined) new StudioAssets(studio).addRoutes(hono);
