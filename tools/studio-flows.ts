@@ -205,7 +205,9 @@ async function play(harbour: Harbour, page: Page): Promise<string> {
 }
 
 /** Every screen with something on it, by its name. */
-function screensOf(runs: Readonly<Record<"landed" | "ready" | "refused" | "again" | "other" | "slow" | "world", string>>) {
+function screensOf(
+  runs: Readonly<Record<"landed" | "ready" | "refused" | "again" | "other" | "slow" | "world", string>>,
+) {
   return [
     ["home", "/", "main section ul li"],
     ["runs", "/runs", "main [role=listitem]"],

@@ -111,7 +111,7 @@ it("answers as the document says: each status is described, and each answer is o
     used.add(id);
     const address = route.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(given[name]!));
     const query = new URLSearchParams(Object.entries(given).filter(([name]) => route.places[name] === "query"));
-    const answer = await fetch(`${http.url}${address}?${query}`, {
+    const answer = await fetch(`${http.url}${address}?${query.toString()}`, {
       method: method.toUpperCase(),
       headers: {
         authorization: `Bearer ${http.token}`,
