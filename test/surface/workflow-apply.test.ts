@@ -70,6 +70,17 @@ describe("applying a verified patch", () => {
     expect(repository.manifest()).toEqual(before);
   });
 
+  it("is not taken back over a folder that somebody put in the place of a file", async () => {
+    const { repository } = await verified();
+    const script = "rm src/greet.js; mkdir src/greet.js; echo mine > src/greet.js/note; exit 1";
+    meddle(repository, "apply --whitespace=nowarn -", script);
+    await expect(repository.call("advance", { run: "run" })).rejects.toMatchObject({
+      code: "ROLLBACK_CONFLICT",
+      details: { paths: ["src/greet.js/note"] },
+    });
+    expect(repository.read("src/greet.js/note")).toBe("mine\n");
+  });
+
   it("is refused when a single file was edited since the run was asked to go on", async () => {
     const { repository } = await verified();
     // Writing a tree ends the look that finds the step; what is edited now, only apply itself can see.
