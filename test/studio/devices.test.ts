@@ -44,7 +44,7 @@ const SCREENS: readonly (readonly [path: string, ready: string])[] = [
   [`/runs/${RUN}/review?do=checks&panel=network`, "[role=dialog] section ul li"],
   [`/runs/${RUN}/review?do=checks&panel=shown`, "[role=dialog] section ul li"],
   [`/runs/${RUN}/review?do=checks&panel=hooks`, "[role=dialog] section p"],
-  [`/runs/${RUN}/files`, "main section ul li"],
+  [`/runs/${RUN}/files`, "main li a[href*='/files/']"],
   [`/runs/${RUN}/report`, "main article h3"],
   ["/runs/new", "[data-testid=will-run]"],
   [`/runs/compare?ids=${RUN},other`, "[data-testid=compared-run]"],

@@ -45,7 +45,7 @@ const SCREENS: readonly (readonly [name: string, path: string, ready: string])[]
   ["network", "/runs/RUN/review?do=checks&panel=network", "[role=dialog] section"],
   ["shown", "/runs/RUN/review?do=checks&panel=shown", "[role=dialog] section"],
   ["hooks", "/runs/RUN/review?do=checks&panel=hooks", "[role=dialog] section"],
-  ["record", "/runs/RUN/files", "main section ul li"],
+  ["record", "/runs/RUN/files", "main li a[href*='/files/']"],
   ["report", "/runs/RUN/report", "main article h3"],
   ["start", "/runs/new", "[data-testid=will-run]"],
   ["compare", "/runs/compare?ids=RUN,other", "[data-testid=compared-run]"],

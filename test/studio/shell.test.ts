@@ -229,7 +229,7 @@ describe("everybody", () => {
     ["/runs/RUN/timeline", "main ol"],
     ["/runs/RUN/review?do=checks&panel=verify", "[role=dialog] section"],
     ["/runs/RUN/review?do=checks&panel=network", "[role=dialog] section"],
-    ["/runs/RUN/files", "main section ul li"],
+    ["/runs/RUN/files", "main li a[href*='/files/']"],
     ["/runs/RUN/files/agent/summary.json", "main article h2"],
     ["/runs/RUN/report", "main article h3"],
     ["/runs?do=keys", "[role=dialog]"],
