@@ -34,7 +34,7 @@ it("the connections of an agent whose tool was killed are in the record of its r
     const file = find(state, "network.jsonl");
     return file === null ? [] : readFileSync(file, "utf8").trimEnd().split("\n");
   };
-  await vi.waitFor(() => expect(lines()).toHaveLength(2), { timeout: 120_000, interval: 100 });
+  await vi.waitFor(() => expect(lines()).toHaveLength(2), { timeout: 200_000, interval: 100 });
   child.kill("SIGKILL");
   await ended;
   // The last line may be half written when a machine stops.

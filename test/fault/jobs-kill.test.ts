@@ -34,7 +34,7 @@ describe.each(stores)("killing workers over $name", ({ reason, jobs, create }) =
 
   it(`leaves ${jobs} jobs with exactly the receipts that one undisturbed worker would have left`, {
     ...needs(reason),
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
     const report = await killWorkers(harness, program, jobs, 11);
     expect(report.errors).toEqual([]);

@@ -50,5 +50,5 @@ describe("a landing that ends at any step", () => {
     const { changed: __, ...before } = landing.manifests.before;
     expect(rest).toEqual(before);
     expect(landing.repo.read("changed")).toBe("written since\n");
-  }, 60_000);
+  }, 300_000);
 });

@@ -44,7 +44,7 @@ describe("agent runs of a team", needs(postgres.reason), () => {
     team = await createTeam(postgres);
     other = join(team.folder, "other");
     team.git(team.folder, "clone", "-q", team.remote, other);
-  }, 60_000);
+  }, 300_000);
   afterAll(() => team?.destroy());
 
   it("happen on a worker, and are shown, applied and landed from another clone", async () => {

@@ -46,7 +46,7 @@ describe("a fleet of workers in a storm", needs(reason), () => {
     await server?.stop();
   });
 
-  it("does every job once, in two workspaces with one remote", { timeout: 240_000 }, async () => {
+  it("does every job once, in two workspaces with one remote", { timeout: 300_000 }, async () => {
     for (const one of fleet.workspaces) await one.post(1, 0);
     crew.plan(...POINTS);
     for (const [n, one] of fleet.workspaces.entries()) {

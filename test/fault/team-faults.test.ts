@@ -172,7 +172,7 @@ describe("faults around the workers of a team", needs(postgres.reason), () => {
   });
 
   it("a worker that is there before its database waits for it, and outlives that it goes away", {
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
     const folder = join(team.folder, "way");
     const way = new Way(folder, team.url);

@@ -19,7 +19,7 @@ describe("killing the workers of a team", needs(postgres.reason), () => {
 
   beforeAll(async () => {
     [team, program] = await Promise.all([createTeam(postgres), buildChild("test/fault/children/team-worker.ts")]);
-  }, 60_000);
+  }, 300_000);
 
   afterAll(async () => {
     for (const child of running) child.process.kill("SIGKILL");
@@ -68,7 +68,7 @@ describe("killing the workers of a team", needs(postgres.reason), () => {
   });
 
   it("after the intent and cancelling then seals the place of the step: a late push cannot land behind the failure", {
-    timeout: 90_000,
+    timeout: 300_000,
   }, async () => {
     const job = await team.postWrites("late tide", ["late"]);
     const child = program.start([team.checkout, "before-push", "1"], { env: team.env });

@@ -20,7 +20,7 @@ describe("the connections of a team", needs(postgres.reason), () => {
 
   beforeAll(async () => {
     [team, program] = await Promise.all([createTeam(postgres), buildChild("test/fault/children/team-worker.ts")]);
-  }, 90_000);
+  }, 300_000);
   afterAll(async () => {
     for (const child of running) child.process.kill("SIGKILL");
     await Promise.all([...running].map(({ ended }) => ended));

@@ -28,7 +28,7 @@ describe("a backup of a team's database", needs(reason), () => {
       postgres.createDatabase({ empty: true }),
     ]);
     backup = join(team.folder, "backup");
-  }, 90_000);
+  }, 300_000);
 
   afterAll(async () => {
     program?.remove();
@@ -48,7 +48,7 @@ describe("a backup of a team's database", needs(reason), () => {
     }
   };
 
-  it("taken in the middle of a job is gone on from, beside whatever came after it", { timeout: 180_000 }, async () => {
+  it("taken in the middle of a job is gone on from, beside whatever came after it", { timeout: 300_000 }, async () => {
     const job = await team.postWrites("two tides", ["high", "slack"]);
     const child = program.start([team.checkout, "before-push", "2"], { env: team.env });
     expect((await child.ended).signal).toBe("SIGKILL");
@@ -95,7 +95,7 @@ describe("a backup of a team's database", needs(reason), () => {
     expect((await there("store", "restore", backup)).stderr).toContain("STORE_NOT_EMPTY");
   });
 
-  it("that is not what it says is refused, and leaves the database empty", { timeout: 60_000 }, async () => {
+  it("that is not what it says is refused, and leaves the database empty", { timeout: 300_000 }, async () => {
     const other = await postgres.createDatabase({ empty: true });
     const env = { ...team.env, VERBATIM_DATABASE_URL: other.url };
     const restore = (folder: string) => runHere(["store", "restore", folder], { cwd: team.checkout, env });

@@ -28,7 +28,7 @@ beforeAll(async () => {
     (await app.call("world.people-token", { world: "w_harbour", person_id })).token;
   tokens["viewer"] = await make("ANA");
   tokens["operator"] = await make(settings.operator_id);
-}, 180_000);
+}, 300_000);
 
 afterAll(async () => {
   await app.close();

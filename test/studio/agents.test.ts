@@ -143,7 +143,7 @@ it("offers only what was allowed to whoever came with the token, and takes one o
   await page.getByLabel("How many").selectOption("2");
   await page.getByRole("button", { name: "Start 2 agents" }).click();
   await page.waitForURL(/\/runs\/compare\?ids=/);
-  await expect.poll(() => page.getByTestId("compared-run").getByText("verified").count(), { timeout: 120_000 }).toBe(2);
+  await expect.poll(() => page.getByTestId("compared-run").getByText("verified").count(), { timeout: 200_000 }).toBe(2);
   await page.getByRole("link", { name: "lamp.txt" }).click();
   const aligned = page.getByRole("region", { name: "lamp.txt", exact: true });
   await aligned.getByText("same in 2").first().waitFor();

@@ -45,11 +45,11 @@ it("opens without its server and shows what was read, says from when, does nothi
   const verdict = page.locator("[data-testid=verdict]", { hasText: "Ready to land: 1 file" });
   await verdict.waitFor();
   await expect
-    .poll(() => page.evaluate<boolean>("navigator.serviceWorker.controller !== null"), { timeout: 60_000 })
+    .poll(() => page.evaluate<boolean>("navigator.serviceWorker.controller !== null"), { timeout: 200_000 })
     .toBe(true);
   const kept = () => page.evaluate<readonly string[] | null>(KEPT);
   // The list, the report and the change; none of it can be read by whoever looks into the storage.
-  await expect.poll(async () => (await kept())?.length ?? 0, { timeout: 30_000 }).toBeGreaterThanOrEqual(3);
+  await expect.poll(async () => (await kept())?.length ?? 0, { timeout: 200_000 }).toBeGreaterThanOrEqual(3);
   const text = (await kept())!.join("\n");
   expect(text).not.toMatch(/lamp|quay|burning|agent|verified|run_id/);
 

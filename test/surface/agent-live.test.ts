@@ -30,7 +30,7 @@ it("says of runs at work their phase, their last line and the files they touched
   const { run_id } = JSON.parse(started.stdout) as { readonly run_id: string };
   await expect
     .poll(async () => (await server.call("agent.live", {})).runs.map(({ files, last_line }) => [files, last_line]), {
-      timeout: 60_000,
+      timeout: 200_000,
     })
     .toEqual([[2, "lit two lamps"]]);
   const [live] = (await server.call("agent.live", {})).runs;

@@ -115,7 +115,7 @@ it("a member that would begin with other files than the rest does not start", as
     readdirSync(folder, { recursive: true, encoding: "utf8" }).some((file) =>
       file.endsWith("attempts/01/attempt.json"),
     );
-  await vi.waitFor(() => expect(existsSync(folder) && isWorking()).toBe(true), { timeout: 60_000, interval: 20 });
+  await vi.waitFor(() => expect(existsSync(folder) && isWorking()).toBe(true), { timeout: 200_000, interval: 20 });
   repo.write("notes.txt", "written by hand meanwhile\n");
   writeFileSync(go, "");
   const { members } = JSON.parse((await racing).stdout) as Race;

@@ -10,7 +10,7 @@ const postgres = await usePostgres();
 const page = readFileSync(new URL("../../docs/guides/team.md", import.meta.url), "utf8");
 
 describe("docs/guides/team.md", needs(postgres.reason), () => {
-  it("is true from the first command to the last", { timeout: 120_000 }, async () => {
+  it("is true from the first command to the last", { timeout: 300_000 }, async () => {
     const database = await postgres.createDatabase({ empty: true });
     const folder = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-team-guide-")));
     try {

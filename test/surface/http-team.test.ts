@@ -28,7 +28,7 @@ describe("a team's HTTP API", needs(postgres.reason), () => {
     app = openApp({ surface: "http", start: team.checkout, env: team.env, platform: process.platform });
     const server = { app, version: "0.0.0", host: "127.0.0.1", token: "harbour-token-of-nobody", onlyQueues: true };
     surface = await makeHttpSurface(server, new WorldStreams(app));
-  }, 120_000);
+  }, 300_000);
 
   afterAll(async () => {
     await app?.close();
@@ -52,7 +52,7 @@ describe("a team's HTTP API", needs(postgres.reason), () => {
   }
 
   it("lets every role call what an operation says and nothing more, and runs no command", {
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
     const runs = ["jobs.run", "jobs.submit"];
     for (const { name, who, effect } of operations) {
@@ -118,7 +118,7 @@ describe("a team's HTTP API", needs(postgres.reason), () => {
     for (const token of Object.values(tokens)) expect(JSON.stringify(stored)).not.toContain(token.slice(3));
   });
 
-  it("has workers that say how they are, and queues that anybody may look at", { timeout: 60_000 }, async () => {
+  it("has workers that say how they are, and queues that anybody may look at", { timeout: 300_000 }, async () => {
     const job = await team.postReads("boats to count");
     const waiting = JSON.parse(await team.must("worker", "queues", "--json")) as { queues: object[]; dead: number };
     expect(waiting).toMatchObject({

@@ -61,7 +61,7 @@ function idOf(method: string, path: string): string {
 }
 
 it("makes a client that compiles, and that refuses what the interface does not have", {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   writeFileSync(join(sources, "client.ts"), makeClient(document, "/api/worlds"));
   const use = USE.replace("GET_LIST", idOf("get", "/api/worlds"))

@@ -14,7 +14,7 @@ interface Described {
   };
 }
 
-it("the OpenAPI document names every route once, and none that is not there", { timeout: 180_000 }, async () => {
+it("the OpenAPI document names every route once, and none that is not there", { timeout: 300_000 }, async () => {
   const surface = await makeHttpSurface(
     { app, version: "0.0.0", host: "127.0.0.1", token: null },
     new WorldStreams(app),

@@ -230,7 +230,7 @@ describe("a verified patch", () => {
     expect(await call("advance", { run: "ready", retry_verify: true })).toMatchObject({ code: "VERIFY_FAILED" });
     await repository.submit("diff.patch", GOOD_PATCH, "ready");
     expect(await call("advance", { run: "ready" })).toMatchObject({ code: "CANDIDATE_VERIFIED" });
-  }, 60_000);
+  }, 300_000);
   afterEach(() => repository.git("checkout", "-q", "."));
 
   it("is not verified again, and is not rolled back before it was applied", async () => {
