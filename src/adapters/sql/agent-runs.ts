@@ -1,5 +1,6 @@
 import { AGENT_RUN } from "../../rooms/workflow/contracts/rows.ts";
 import type { AgentRunRow, AgentRunsReader, AgentRunsWanted, AgentRunsWriter } from "../../rooms/workflow/ports.ts";
+import { marks } from "./lists.ts";
 import { insertInto, namesOf, toValues } from "./rows.ts";
 import type { ReadSql, WriteSql } from "./statements.ts";
 
@@ -71,10 +72,6 @@ class SqlAgentRunsReader<C extends ReadSql = ReadSql> implements AgentRunsReader
     );
     return Number(found?.n ?? 0);
   }
-}
-
-function marks(list: readonly string[]): string {
-  return list.map(() => "?").join(", ");
 }
 
 /** No database has a list of nothing. */

@@ -92,3 +92,12 @@ export function numberRows(rows: readonly (readonly number[])[]): Statement {
   const row = (one: readonly number[]): string => `(${one.map(() => "cast(? as bigint)").join(", ")})`;
   return { sql: `values ${rows.map(row).join(", ")}`, values: rows.flat() };
 }
+
+/** The ancestors of a world as its row has them. */
+export function parseLineage(text: string): LineageRow[] {
+  return (JSON.parse(text) as [number, number, number][]).map(([ancestor, upto_wseq, upto_message]) => ({
+    ancestor,
+    upto_wseq,
+    upto_message,
+  }));
+}

@@ -21,6 +21,7 @@ import type {
   WorldReader,
   WorldRow,
 } from "../../rooms/world/ports.ts";
+import { inParts, marks, toList } from "./lists.ts";
 import type { ReadSql } from "./statements.ts";
 import {
   ENTRY,
@@ -36,6 +37,7 @@ import {
   cutPosting,
   cutRecent,
   ownerOf,
+  parseLineage,
   type Segment,
   toSegments,
   unionOf,
@@ -66,9 +68,6 @@ const INVOCATION = "request_id, body_sha256, status, fence, lease_until, outcome
 /** Lines that may be background; the index of a migration has the same words. */
 export const BACKGROUND = `(request_id = 'import' or substr(request_id, 1, 4) = 'sys:')
   and (author_id = 'WORLD' or replace(audience, '"WORLD"', '') <> audience)`;
-
-/** Values in one `in (...)` list; longer lists are asked for in parts. */
-const MAX_LIST = 512;
 
 /**
  * Reads the room's tables. The statements mean the same in SQLite and PostgreSQL. What a world shares is read from the
@@ -249,7 +248,7 @@ where world = ? and wseq > ? and wseq <= ? and ${BACKGROUND} order by wseq`;
     for (const part of await this.#parts(world, 0)) {
       const { from, to } = blocksOf(part);
       const found = await this.sql.all<PostingRow>(sql, part.world, from, to);
-      for (const row of found) rows.push(...listOf(cutPosting({ ...row }, part)));
+      for (const row of found) rows.push(...toList(cutPosting({ ...row }, part)));
     }
     return rows;
   }
@@ -264,7 +263,7 @@ where world = ? and wseq > ? and wseq <= ? and ${BACKGROUND} order by wseq`;
       "order by wseq",
     );
     const rows = await this.sql.all<RecentTermsRow & { readonly world: number }>(sql, ...values);
-    return rows.flatMap(({ world: of, wseq, keys }) => listOf(cutRecent({ wseq, keys }, byWorld.get(of)!)));
+    return rows.flatMap(({ world: of, wseq, keys }) => toList(cutRecent({ wseq, keys }, byWorld.get(of)!)));
   }
 
   async ownRecentTerms(world: number): Promise<RecentTermsRow[]> {
@@ -396,21 +395,6 @@ and (expires_ms is null or expires_ms > ?) order by viewer`;
   }
 }
 
-function marks(values: readonly unknown[]): string {
-  return values.map(() => "?").join(", ");
-}
-
-/** Parts whose length is a power of two: the last value is repeated, so that few statements serve lists of any length. */
-function* inParts<T>(values: readonly T[]): Generator<readonly T[]> {
-  for (let at = 0; at < values.length; at += MAX_LIST) {
-    const part = values.slice(at, at + MAX_LIST);
-    let length = 1;
-    while (length < part.length) length *= 2;
-    while (part.length < length) part.push(part.at(-1)!);
-    yield part;
-  }
-}
-
 /** A plain object: rows of a driver may have no prototype. */
 function copy<Row extends object>(row: Row): Row {
   return { ...row };
@@ -418,16 +402,4 @@ function copy<Row extends object>(row: Row): Row {
 
 function orNull<Row extends object>(row: Row | undefined): Row | null {
   return row === undefined ? null : { ...row };
-}
-
-function parseLineage(text: string): LineageRow[] {
-  return (JSON.parse(text) as [number, number, number][]).map(([ancestor, upto_wseq, upto_message]) => ({
-    ancestor,
-    upto_wseq,
-    upto_message,
-  }));
-}
-
-function listOf<T>(one: T | null): readonly T[] {
-  return one === null ? [] : [one];
 }
